@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from noisygd_delete import Budget, Records, losses, make_plan
+from noisygd_delete.engine.execution import Group
 from noisygd_delete.methods import NoisyGD, ObjectivePerturbation, OutputPerturbation, Stage, SufficientStatistics
 from noisygd_delete.methods.plan import Plan
 
@@ -49,6 +50,13 @@ FURTHER: dict[str, dict[str, Any]] = {
     "staged of eight units": {**LARGER, "loss": NETWORK, "method": "staged", "budget": RENYI},
     "staged with a head": {**LARGER, "loss": NETWORK, "method": "staged", "budget": PAIRS, "stages": (Stage("network", 20), Stage("head"))},
 }  # fmt: skip
+
+
+class Part(Group):
+    """One of several processes, played in this one."""
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
 
 
 @cache

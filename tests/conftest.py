@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,22 @@ def processor_seconds() -> float:
 def without_case(name: str) -> str:
     """A test's function, from the root of the repository, whatever its parameters."""
     return name.partition("[")[0]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays until the end: it is searched for garbage neither meanwhile nor later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end all of it goes: DuckDB's library names on the terminal whatever is left of it."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import parsed
+
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 SERVER, SOURCES, LAB, COMPLIANCE = (
     PACKAGE.parent / "packages" / name / f"noisygd_delete_{name}" for name in ("server", "sources", "lab", "compliance")
@@ -76,7 +78,7 @@ def room_of(path: Path) -> str:
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """Every node of a file's syntax tree, the module first; a file is read once for all questions."""
-    return tuple(ast.walk(ast.parse(path.read_text())))
+    return tuple(ast.walk(parsed(path.read_text("utf-8"))))
 
 
 def imports(path: Path, package: Path = PACKAGE):
@@ -399,6 +401,7 @@ def test_tests_stand_in_folders_as_the_rooms_do() -> None:
         "forks.py",
         "rooms.py",
         "slow.py",
+        "syntax.py",
         "trips.py",
         "test_architecture.py",
         "test_language.py",

@@ -7,12 +7,13 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.syntax import parsed
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -46,9 +47,6 @@ def is_participle(name: str) -> bool:
     word = name.strip("_")
     regular = re.fullmatch(r"[a-z]+(ed|ing)", word) is not None
     return word not in {"embed", "seed", "string"} and (regular or word in IRREGULAR)
-
-
-parsed = cache(ast.parse)
 
 
 def functions(source: str) -> list[str]:

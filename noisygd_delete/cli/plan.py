@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParameter
 from ..methods.base import AUTO, DEFAULT_METHOD
+from ..methods.specs import parse_spec
 from .accuracy import add_accuracy, find_epsilon
 from .arguments import add_command
 from .plan_file import (
@@ -125,13 +126,13 @@ def _plan_for_accuracy(parsed: argparse.Namespace, options: dict[str, Any]) -> t
         )
     if parsed.compare:
         raise InvalidParameter("--accuracy: the methods side by side are what `advise` prints; leave --compare out")
+    if parsed.out is not None and "without_noise" not in parse_spec("accuracy", parsed.accuracy)[1]:
+        raise InvalidParameter("--out writes one plan: give --accuracy A:without_noise=A, a public figure, as well")
     parsed.loss, parsed.radius = parsed.loss or "logistic", parsed.radius or 1.0
     parsed.rows_per_subject = parsed.rows_per_subject or 1
     sizes = {name: getattr(parsed, name) for name in SIZES}
     answer = find_epsilon(parsed, **sizes)
     assert answer is not None
-    if parsed.out is not None and answer.supposed:
-        raise InvalidParameter("--out writes one plan: give --accuracy A:without_noise=A, a public figure, as well")
     advice = advise_plan(parsed, **sizes)
     text = f"{answer.text()}\n\n{describe_plan(parsed, advice.plan, advice.comparison.reason)}"
     return (

@@ -40,15 +40,20 @@ class Model:
             features: (rows, features), as an array, a sparse array of scipy or `CodedRows`; `predict` and
                 `probabilities` take them too.
         """
-        weights = np.atleast_2d(self.weights)
-        if not isinstance(features, CodedRows):
-            return np.asarray(self.loss.scores(weights, _rows(features)))
-        linear, parts = type(self.loss).scores is Loss.scores, [np.zeros((0, self.loss.outputs))]
-        step = _ROWS if linear else max(1, _NUMBERS // features.shape[1])
-        for first in range(0, len(features), step):
-            last = min(first + step, len(features))
-            rows = features.sparse(first, last).part(0, last - first) if linear else features[first:last]
-            parts.append(np.asarray(self.loss.scores(weights, _rows(rows))))
+        weights, linear = np.atleast_2d(self.weights), type(self.loss).scores is Loss.scores
+        coded = isinstance(features, CodedRows)
+        rows = features if coded else _rows(features)
+        if not coded and (linear or isinstance(rows, np.ndarray)):
+            return np.asarray(self.loss.scores(weights, rows))
+        parts, count = [np.zeros((0, self.loss.outputs))], rows.shape[0]
+        step = _ROWS if linear else max(1, _NUMBERS // rows.shape[1])
+        for first in range(0, count, step):
+            last = min(first + step, count)
+            if linear:
+                part = rows.sparse(first, last).part(0, last - first)
+            else:  # of more than a product, which takes rows written out
+                part = rows[first:last] if coded else rows[first:last].toarray()
+            parts.append(np.asarray(self.loss.scores(weights, _rows(part))))
         return np.concatenate(parts)
 
     def predict(self, features: Any) -> NDArray[np.float64]:

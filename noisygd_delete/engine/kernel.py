@@ -32,7 +32,8 @@ from .execution import control_group_limits, thread_count, thread_pool
 # Reading a table in order, without holding more of it than fits in memory.
 #
 # Rows of a store are mapped from their file. Pages of a mapping count as memory of the process once read, so they are
-# released after reading; a table that fits is kept. The arithmetic is the same, hence the result, bit for bit.
+# released after reading; a table that fits is kept. The arithmetic, and so every bit of the result, is the same as long as
+# half of the limit holds a chunk of rows; a smaller limit, which is public, changes the order of addition within the bound.
 
 
 LIMIT: int | None = None  # bytes of a mapped table to hold at a time; None: a quarter of the machine's memory

@@ -7,7 +7,8 @@ bound covers the rounding of b. How the point was found does not matter:
 
 * L-BFGS preconditioned by a sample of rows (`minimize`) usually takes four to twenty passes, all but the last in
   float32;
-* if it stalls, Newton's method on differences of the gradient (`newton_cg`) runs for a limited number of passes;
+* if it stalls, Newton's method on differences of the gradient (`newton_cg`) runs for at most 500 passes, or an
+  eighth of those of the last method if that is more;
 * if that stalls, the optimal gradient method for smooth strongly convex functions (ITEM; Taylor & Drori 2023)
   takes its proven number of steps.
 
@@ -37,6 +38,7 @@ _INNER = 30  # most evaluations of the sample's own problem
 _AT_HAND = 4  # at most this many of them from a published model: its Hessian is then reused
 _NOTHING = 2.0**-23  # relative to L: what float32 can distinguish from 0
 NEWTON_PASSES = 500
+_NEWTON_SHARE = 8  # one more pass for so many proven steps: clipped slopes at a tiny λ take thousands, not hundreds
 _FLOOR = 2.0**-26  # relative to L: gradient norms that float32 can measure, as errors of many rows average out
 _STALLED = 16  # times `_FLOOR`: below this, stalling may be caused by float32
 _MOST_GAINED = 0.1  # least expected ratio of gradient norms after and before a step
@@ -122,6 +124,11 @@ def certified_norm(objective: PreciseObjective, weights: Vector, gradient: Vecto
     return length + objective.gradient_error(size)
 
 
+def newton_passes(steps: int) -> int:
+    """Return the passes of Newton's method before the proven method, which takes `steps`."""
+    return min(steps, max(NEWTON_PASSES, steps // _NEWTON_SHARE))
+
+
 def minimize(sample: Sample, gradient: Gradient, start: Vector, lipschitz: float, *, warm: bool = False) -> None:
     """Minimize the measured objective guided by `sample`; `gradient` raises `_Reached` once the tolerance is met.
 
@@ -205,7 +212,7 @@ def solve(
                 minimize(sample, measured.quick, begun, objective.loss.constants.lipschitz, warm=begun is start)
                 measured.passes += 1
                 steps = proven(certified_norm(objective, measured.point, objective.gradient(measured.point)))
-                newton_cg(measured, origin := measured.point, passes=min(NEWTON_PASSES, steps))
+                newton_cg(measured, origin := measured.point, passes=newton_passes(steps))
         if fixed or (quick is not None and not steps <= proven(far)):
             origin, steps = objective.centre, proven(far)
         measured.passes, measured.most = measured.passes + int(steps), math.inf

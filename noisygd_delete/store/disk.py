@@ -339,9 +339,10 @@ def open_own(path: Path) -> Iterator[BinaryIO]:
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | _NO_LINKS | _NO_WAIT)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # `fdopen` would leave the descriptor of a folder open
+            os.close(descriptor)
+            raise StoreCorrupt(f"{path}: not a plain file; move it away, and restore the store from a backup")
         with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise StoreCorrupt(f"{path}: not a plain file; move it away, and restore the store from a backup")
             yield file
     except OSError as error:
         raise StoreCorrupt(f"{path}: cannot be read ({error.strerror}); restore the store from a backup") from error

@@ -1,4 +1,4 @@
-"""`Accountant.epsilon_dp` and `epsilon_dd` against the closed forms, written here a second time."""
+"""`Accountant.epsilon_dp` and `epsilon_dd`: one figure of a guarantee, in the measure of the budget or one that is given."""
 
 from __future__ import annotations
 
@@ -32,38 +32,16 @@ def accountant() -> Accountant:
     return accountant
 
 
-def mu_squared(plan, sensitivity: float, steps_with: int, steps_without: int) -> float:
-    """Shifted interpolation, solved as a sum over steps: shifts proportional to c^(t-k), from a common start."""
-    step, c = plan.calibration.step_size, 1 - plan.calibration.step_size * RIDGE
-    gap, tau2 = step * sensitivity / RECORDS, 2 * step * plan.calibration.noise_variance
-    steps = steps_with + steps_without
-    distance = sum(gap * c ** (steps - 1 - k) for k in range(steps_with))
-    return distance**2 / (tau2 * sum(c ** (2 * (steps - 1 - k)) for k in range(steps)))
-
-
-def test_epsilon_dp_is_the_renyi_bound_of_each_interval(accountant: Accountant) -> None:
-    plan = accountant.plan
-    squares = [
-        mu_squared(plan, 2 * LIPSCHITZ, steps, 0)
-        for steps in (plan.calibration.learn_steps, plan.calibration.delete_steps)
-    ]
-    for observed, square in (([1], squares[0]), ([1, 2], sum(squares)), (None, sum(squares))):
-        found = accountant.epsilon_dp(order=ORDER, observed=observed)
-        assert ORDER * square / 2 <= found * (1 + 1e-12)
-        assert found == pytest.approx(ORDER * square / 2, rel=1e-3)
-
-
-def test_epsilon_dd_compares_with_a_record_that_was_never_there(accountant: Accountant) -> None:
-    plan = accountant.plan
-    later = mu_squared(plan, LIPSCHITZ, plan.calibration.learn_steps, plan.calibration.delete_steps)
-    first = mu_squared(
-        plan, LIPSCHITZ, plan.calibration.learn_steps, 0
-    )  # the second release starts at an observed model: it adds nothing
-    for observed, square in ((None, later), ([2], later), ([1, 2], first)):
-        found = accountant.epsilon_dd(order=ORDER, observed=observed)
-        assert ORDER * square / 2 <= found * (1 + 1e-12)
-        assert found == pytest.approx(ORDER * square / 2, rel=1e-3)
-    assert accountant.epsilon_dd(erased_at=2) == accountant.epsilon_dd(order=ORDER)
+def test_they_are_the_renyi_bounds_of_what_was_observed(accountant: Accountant) -> None:
+    """Of everything, and of the releases from the erasure on, unless others are named."""
+    for observed in (None, [1], [1, 2]):
+        told = accountant.dp_cumulative(observed).with_slack()
+        assert accountant.epsilon_dp(order=3.0, observed=observed) == told.renyi(3.0)
+        assert accountant.epsilon_dp(delta=1e-5, observed=observed) == told.epsilon(1e-5)
+    for observed, seen in ((None, [2]), ([2], [2]), ([1, 2], None)):
+        told = accountant.deletion(1, 2, seen).with_slack()
+        assert accountant.epsilon_dd(order=3.0, observed=observed) == told.renyi(3.0)
+        assert accountant.epsilon_dd(erased_at=2, delta=1e-5, observed=observed) == told.epsilon(1e-5)
 
 
 def test_the_measure_is_the_budgets_unless_one_is_given(accountant: Accountant) -> None:

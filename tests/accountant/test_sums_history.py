@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from fractions import Fraction
 
@@ -11,13 +10,10 @@ import numpy as np
 import pytest
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.accountant import Account, Accountant, Event, PrivacyFilter
-from noisygd_delete.accountant.serialization import from_dict, to_dict
-from noisygd_delete.accountant.tallies import tally_events
+from noisygd_delete.accountant import Accountant, Event, PrivacyFilter
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.serialization import mechanism_from_dict
-from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun, _charges
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
@@ -134,22 +130,6 @@ def test_stated_figures_are_never_below_the_joint_law() -> None:
     assert 0.99 < worst <= 1 + 1e-9  # attained
 
 
-@pytest.mark.parametrize("fault", ["releases by themselves", "leaving costs nothing", "who joins was there"])
-def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    _charges.cache_clear()
-    if fault == "releases by themselves":
-        monkeypatch.setattr(SufficientStatisticsRun, "carries", None)
-    elif fault == "leaving costs nothing":
-        charge = correlated_sums.draw_cost
-        monkeypatch.setattr(correlated_sums, "draw_cost", lambda **facts: charge(**{**facts, "left": 0}))
-    else:
-        worst = correlated_sums.worst_charges
-        monkeypatch.setattr(correlated_sums, "worst_charges", lambda **facts: worst(**{**facts, "joiners": False}))
-    worst, _ = excess(60, 2)
-    _charges.cache_clear()
-    assert worst > 1.01
-
-
 def test_later_models_alone_owe_nothing_whatever_came_before() -> None:
     rng = np.random.default_rng(3)
     for _ in range(200):
@@ -175,59 +155,6 @@ def test_all_observed_is_the_law_of_those_there_from_the_start() -> None:
         assert accountant.deletion_observed().gdp ** 2 == pytest.approx(true, rel=1e-3)
     assert accountant.dp_cumulative().gdp == pytest.approx(1.0, rel=1e-6)
     assert PLANS["starters"].deletion_observed(3).gdp ** 2 == pytest.approx(true, rel=1e-3)
-
-
-def test_sums_of_an_account_tell_what_its_releases_do() -> None:
-    """Equal releases at once, an account written and read back, and a history by its tallies."""
-    rng = np.random.default_rng(4)
-    for _ in range(60):
-        events = events_of(history(rng))
-        one_by_one = Account.of(iter(Event.from_dict(event.to_dict()) for event in events))
-        assert from_dict(json.loads(json.dumps(to_dict(one_by_one)))) == one_by_one
-        runs: list[tuple[Event, int]] = []
-        for event in events:
-            if runs and runs[-1][0] == event:
-                runs[-1] = event, runs[-1][1] + 1
-            else:
-                runs.append((event, 1))
-        at_once = Account()
-        for event, times in runs:
-            at_once.record(event, times)
-        assert (at_once.published, at_once.before, at_once.since_fresh) == (
-            one_by_one.published,
-            one_by_one.before,
-            one_by_one.since_fresh,
-        )
-        assert sum(at_once.published.values()) <= len(events)
-        about = int(rng.integers(1, len(events) + 1))
-        plan = next(plan for plan in PLANS.values() if plan.mechanism == events[about - 1].mechanism)
-        tallied, whole = tally_events(events, about).accountant(plan), Accountant(plan, events)
-        assert tallied.dp_cumulative() == whole.dp_cumulative()
-        assert tallied.dp() == whole.dp()
-        if about > 1:
-            assert tallied.deletion(1, about) == whole.deletion(1, about)
-            seen = range(about, len(events) + 1)
-            assert tallied.deletion(1, about, seen) == whole.deletion(1, about, seen)
-        if len(events) > 1:
-            walked = whole.deletion(1, len(events), set(range(1, len(events) + 1)))
-            assert whole.deletion(1, len(events)).gdp == pytest.approx(walked.gdp, rel=1e-12)
-
-
-def test_costliest_deletion_is_the_dearest_of_all() -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        releases = history(rng)
-        if len(releases) < 2:
-            continue
-        accountant = Accountant(PLANS["joiners"], events_of(releases))
-        number = len(releases)
-        seen = sorted(int(one) + 1 for one in rng.choice(number, int(rng.integers(0, number)), replace=False))
-        stated = accountant.costliest_deletion(seen)
-        each = [
-            accountant.deletion(1, erased, [*(one for one in seen if one < erased), *range(erased, number + 1)]).gdp
-            for erased in range(2, number + 1)
-        ]
-        assert stated.gdp == pytest.approx(max(each), rel=1e-9)
 
 
 def test_budget_lasts_for_the_releases_planned_and_a_cut_costs() -> None:
@@ -294,11 +221,8 @@ def test_requesters_who_saw_any_model_count_as_having_seen_all() -> None:
 
 def test_facts_that_cannot_be_are_refused() -> None:
     facts = PLANS["joiners"].mechanism.to_dict()
-    for change in ({"variance": 1.0}, {"variance": math.nan}, {"releases": 0}, {"norm_squared": 0}, {"features": 1.5}):
-        with pytest.raises(InvalidParameter):
-            mechanism_from_dict({**facts, **change})
-    with pytest.raises(InvalidParameter, match="at least 2"):
-        make_plan(LOSS, method="sufficient-statistics", **FACTS)
+    with pytest.raises(InvalidParameter, match="too little noise"):
+        mechanism_from_dict({**facts, "variance": 1.0})
     with pytest.raises(InvalidParameter, match="sums are for classes and targets"):
         make_plan(losses.PseudoHuber(radius=1.0), method="sufficient-statistics", releases=5, **FACTS)
     with pytest.raises(InvalidParameter, match="joiners"):

@@ -152,15 +152,6 @@ def test_the_odds_under_a_full_cap_hold_and_the_planted_faults_do_not():
     assert beyond(realised) > 5  # the sum after five releases in place of the cap
 
 
-def test_the_value_at_the_end_in_place_of_the_running_maximum_is_seen():
-    """Of many small releases, whose maximum is well above their last value."""
-    _, llr = chosen_targets.play(np.random.default_rng(3), runs=40_000, releases=192, mu=CAP / math.sqrt(192))
-    right = stopping.gdp_stopping_epsilon(mu=CAP, delta=DELTA)
-    last = chosen_targets.least_epsilon(chosen_targets.at_the_end, CAP, DELTA)
-    assert chosen_targets.ever_beyond(llr, right) <= DELTA + margin(40_000)
-    assert chosen_targets.ever_beyond(llr, last) > DELTA + margin(40_000)
-
-
 @pytest.mark.parametrize("mu", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [1e-6, 1e-3, 0.05])
 def test_a_release_of_one_bit_attains_the_odds_and_exceeds_those_of_reflection(mu, delta):
@@ -228,16 +219,29 @@ def test_a_ledger_beyond_its_total_states_no_odds():
     assert Accountant(small, [*events, *[Event("unlearn", 0, 0, small.mechanism)] * 40]).stopping_epsilon(1e-6) is None
 
 
-def test_a_renyi_total_states_odds_above_every_cost_that_it_affords():
-    total = Total(4.0, 1e-6, order=6.0)
-    stated = total.stopping_epsilon(1e-6)
+@pytest.mark.parametrize(
+    ("total", "cost", "odds"),
+    [
+        (
+            Total(4.0, 1e-6, order=6.0),
+            lambda most: Guarantee("dp", "replace", rate=most / 6.0),
+            lambda most: stopping.renyi_stopping_epsilon(order=6.0, renyi=most, delta=1e-6),
+        ),
+        (
+            Total(4.0, 1e-6, gdp=True),
+            lambda most: Guarantee("dp", "replace", gdp_squared=most**2),
+            lambda most: stopping.gdp_stopping_epsilon(mu=most, delta=1e-6),
+        ),
+    ],
+    ids=["order", "mu"],
+)
+def test_a_total_states_odds_above_every_cost_that_it_affords(total, cost, odds):
     low, high = 0.0, 4.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if total.affords(Guarantee("dp", "replace", rate=middle / 6.0)) else (low, middle)
+        low, high = (middle, high) if total.affords(cost(middle)) else (low, middle)
     assert low > 0.5
-    assert stopping.renyi_stopping_epsilon(order=6.0, renyi=low, delta=1e-6) <= stated
-    assert stated <= stopping.renyi_stopping_epsilon(order=6.0, renyi=low, delta=1e-6) * (1 + 1e-6)
+    assert odds(low) <= total.stopping_epsilon(1e-6) <= odds(low) * (1 + 1e-6)
 
 
 def test_the_same_total_about_other_worlds_was_fixed_late():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisygd_delete.cli import main, terminal
+from noisygd_delete.cli import terminal
 from noisygd_delete.engine.kernel import memory_limit
 from noisygd_delete.engine.sums import expand_codes
 from noisygd_delete.features.maps import Additive
@@ -23,8 +23,11 @@ from noisygd_delete.features.schema import Encoded, files
 from noisygd_delete.records import CodedRows
 from noisygd_delete.store import Store, file_footer
 from noisygd_delete.store.equal_rows import _HashedRows, equal_rows
+from tests.cli.planned import main
 
 ROWS = 3000
+# a plan that is made at once: what is asked here depends on none
+QUICK = ("--method", "objective-perturbation", "--regularization", "0.1", "--no-utility")
 
 
 def write_csv(path: Path, seed: int = 3) -> None:
@@ -54,7 +57,8 @@ def test_no_command_expands_the_rows_of_a_file_or_a_store(
     write_csv(tmp_path / "t.csv")
     columns = ["id", "first", "second", "town", "answer"]
     (tmp_path / "new.csv").write_text(",".join(columns) + "\nlater,0.5,0.5,a,yes\n")
-    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--map", "additive", "--delete", "n3")
+    quickstart = ("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    printed(*quickstart, "--map", "additive", "--delete", "n3", *QUICK)
     held = (tmp_path / "t" / "store" / "records" / "rows.codes").stat().st_size
     assert held < 4 * ROWS + 1000
     with Store.open("t/store") as store:
@@ -86,12 +90,12 @@ def test_a_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pr
             yield table
 
     monkeypatch.setattr(files, "_csv", counting)
-    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", *QUICK)
     commands = {
         ("predict", "t/store", "--data", "t.csv", "--out", "p.csv"): [1, ROWS],
         ("evaluate", "t/store", "--data", "t.csv"): [1, ROWS],
-        ("init", "one", "--data", "t.csv", "--schema", "t/schema.toml", "--map", "additive"): [ROWS],
-        ("init", "two", "--data", "t.csv", "--schema", "t/schema.toml", "--slots", "3200"): [ROWS],
+        ("init", "one", "--data", "t.csv", "--schema", "t/schema.toml", "--map", "additive", *QUICK): [ROWS],
+        ("init", "two", "--data", "t.csv", "--schema", "t/schema.toml", "--slots", "3200", *QUICK): [ROWS],
         ("init", "three", "--data", "t.csv", "--schema", "t/schema.toml"): [ROWS],
         ("init", "four", "--data", "t.csv", "--schema", "t/schema.toml", "--memory", "1K"): [ROWS, ROWS],
         ("init", "five", "--data", "u.csv", "--schema", "persons.toml"): [ROWS],
@@ -120,7 +124,7 @@ def test_a_schema_is_drafted_from_the_rows_that_memory_has_room_for(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "read_blocks", partial(files.read_blocks, rows=500))
     write_csv(tmp_path / "t.csv")
-    quickstart = ("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--holdout", "0")
+    quickstart = ("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", "--holdout", "0", *QUICK)
     said = printed(*quickstart, "--delete", "n1", "n2999", "--memory", "1K")
     partly = "drafted from the first 500 of 3000 rows, as many as --memory has room for"
     assert partly in said
@@ -153,7 +157,7 @@ def test_a_terminal_shows_the_rates_of_reading_filling_and_writing(
     monkeypatch.setattr(terminal, "_PATIENCE", 0.0)
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
     write_csv(tmp_path / "t.csv")
-    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes")
+    printed("quickstart", "t.csv", "--label", "answer", "--id", "id", "--yes", *QUICK)
     assert re.search(rf"read: {ROWS}row \[.*row/s\]", screen.getvalue())
     assert re.search(rf"fill: 100%.* {ROWS}/{ROWS} \[.*row/s\]", screen.getvalue())
     for command in (
@@ -193,6 +197,7 @@ def test_memory_bounds_the_rows_that_a_command_writes_out(
         "additive",
         "--holdout",
         "0",
+        *QUICK,
     )
     printed(*quickstart, "--memory", "9K")
     printed("delete", "t/store", "n3", "--memory", "1G")

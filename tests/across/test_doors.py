@@ -231,7 +231,9 @@ DOORS: dict[str, Callable[..., OfStore]] = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    "door", [pytest.param(door, marks=[pytest.mark.slow] if door == "source" else []) for door in DOORS]
+)
 def test_every_property_at_every_door(door: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     with memory_folder() as folder:
         opened = DOORS[door](folder, monkeypatch, capsys)

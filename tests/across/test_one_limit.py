@@ -36,6 +36,10 @@ def is_taken(door: Door, value: Any) -> bool:
     return not isinstance(answer, int) or answer == 0
 
 
+# a limit is one of every method
+QUICK = ("--method", "noisy-gd", "--regularization", "0.1")
+
+
 def planned(option: str, *more: str) -> Door:
     return lambda value: main(
         ["plan", "--records", "100", "--features", "3", "--no-utility", f"{option}={value}", *more]
@@ -57,9 +61,9 @@ def test_delta(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     doors: dict[str, Door] = {
         "budget": lambda delta: Budget.from_epsilon_delta(dp=(1.0, delta), deletion=(0.5, delta)),
         "total": lambda delta: Total(8.0, delta),
-        "plan": planned("--delta", "--dp", "1", "--deletion", "0.1", "--no-total"),
+        "plan": planned("--delta", "--dp", "1", "--deletion", "0.1", "--no-total", *QUICK),
         "plan file": lambda delta: main(["plan", "--delta", str(delta), "--out", str(tmp_path / "plan.toml")]),
-        "total of a plan": planned("--total-delta", "--total-epsilon", "1000"),
+        "total of a plan": planned("--total-delta", "--total-epsilon", "1000", *QUICK),
         "certificate": lambda delta: erasure_certificate(erasure, plan=made, events=events, delta=float(delta)),
         "account": lambda delta: budget(store, delta=float(delta)),
         "budget, asked": lambda delta: main(["budget", str(store), f"--delta={delta}"]),

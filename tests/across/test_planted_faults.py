@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from noisygd_delete import Accountant, Budget, Guarantee, Records, losses, make_plan, resume
 from noisygd_delete.accountant import Event, is_within_budget
-from noisygd_delete.bounds.arithmetic import sensitivity_slack
 from noisygd_delete.curator import Model
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from tests.bank import unit_records
@@ -171,32 +168,6 @@ def test_a_budget_has_no_room_beyond_itself(method, budget) -> None:
 
 
 @pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
-def test_closeness_to_the_law_stops_at_the_step_size_that_its_lemma_allows(method) -> None:
-    """G.22: η ≤ λ/(64 B q²(β+λ)²), B = e^{2ω/σ²} as printed, e^{ω/σ²} sharper."""
-    plan = near_gibbs(method)
-    gibbs = plan.mechanism.gibbs
-    barrier = math.exp(
-        (2 if method == "noisy-gd:analysis=paper" else 1) * gibbs.range / plan.calibration.noise_variance
-    )
-    limit = gibbs.regularization / (64 * barrier * gibbs.order**2 * (gibbs.smoothness + gibbs.regularization) ** 2)
-    chain = {
-        "noise_variance": plan.calibration.noise_variance,
-        "records": plan.problem.records,
-        "runs": [(1000, 0), (1000, 1)],
-    }
-    assert gibbs.closeness(step_size=limit * (1 - 1e-9), **chain) < math.inf
-    assert gibbs.closeness(step_size=limit * (1 + 1e-9), **chain) == math.inf
-    worst = {
-        "noise_variance": plan.calibration.noise_variance,
-        "records": plan.problem.records,
-        "learn_steps": 9,
-        "delete_steps": 9,
-        "batch": 1,
-    }
-    assert gibbs.worst_closeness(step_size=limit * (1 + 1e-9), **worst) == math.inf
-
-
-@pytest.mark.parametrize("method", ["noisy-gd:analysis=paper", "noisy-gd"])
 def test_one_release_near_its_law_is_charged_for_its_longer_run(method) -> None:
     plan = near_gibbs(method)
     assert plan.calibration.learn_steps != plan.calibration.delete_steps
@@ -207,44 +178,3 @@ def test_one_release_near_its_law_is_charged_for_its_longer_run(method) -> None:
     )
     longest = max(plan.calibration.learn_steps, plan.calibration.delete_steps)
     assert plan.dp.renyi(2) == pytest.approx(2 * per_step * longest, rel=1e-9)
-
-
-# ---------------------------------------------------------------- guarantees
-
-
-def guarantee(**facts) -> Guarantee:
-    return Guarantee(**{"about": "dp", "adjacency": "replace", "gdp_squared": 0.25, **facts})
-
-
-def test_two_records_each_near_a_third_world_are_twice_as_far_apart() -> None:
-    for about, adjacency in (("dp", "zero-out"), ("deletion", "erased-vs-never")):
-        half = guarantee(about=about, adjacency=adjacency)
-        assert half.advantage == pytest.approx(2 * norm.cdf(0.25) - 1)
-        assert half.advantage_between_records == pytest.approx(2 * norm.cdf(0.5) - 1)
-    assert guarantee().advantage_between_records == pytest.approx(2 * norm.cdf(0.25) - 1)
-
-
-def test_a_sum_has_the_largest_slack_and_is_proven_only_if_every_part_is() -> None:
-    one, other = guarantee(slack=0.004, proven=True), guarantee(slack=0.007, proven=False)
-    for total in (one + other, other + one, Guarantee.composed([(one, 3), (other, 1), (one, 2)])):
-        assert total.slack == 0.007
-        assert total.proven is False
-    assert (one + one).proven is True
-
-
-def test_a_cap_for_several_rows_covers_nothing_counted_for_fewer() -> None:
-    cap = guarantee(rows=3)
-    assert cap.covers(guarantee(rows=3))
-    assert cap.covers(guarantee(rows=5))
-    assert not cap.covers(guarantee(rows=2))
-    assert not cap.covers(guarantee(gdp_squared=1e-9, rows=1))
-
-
-def test_the_slack_covers_a_block_of_float32_terms_in_both_worlds() -> None:
-    """γ_b = bu/(1 − bu) times b records of the block, in each of the two worlds (Higham 2002, (3.4)); below 1 %."""
-    block, unit = 256, 2.0**-24
-    least = 2 * block * (block * unit / (1 - block * unit))
-    for records in (1, 300, 10**6):
-        assert least < sensitivity_slack(records=records, dtype="float32") < 0.01
-        double = 2 * block * (block * 2.0**-53 / (1 - block * 2.0**-53))
-        assert double < sensitivity_slack(records=records, dtype="float64") < 1e-5

@@ -6,10 +6,8 @@ import math
 
 import mpmath
 import numpy as np
-import pytest
 
 from noisygd_delete import Budget, losses, make_plan
-from noisygd_delete.bounds import theorem_5_1
 from tests.oracles.printed_theorem import theorem_5_1 as printed_theorem
 
 
@@ -87,16 +85,3 @@ def test_thousand_plans_equal_the_printed_formulas() -> None:
         assert plan.calibration.delete_steps == max(
             plan.calibration.delete_steps_for_deletion, plan.calibration.delete_steps_for_utility
         )
-
-
-def test_rates_agree_with_their_limits() -> None:
-    facts = {"sensitivity": 2.0, "regularization": 0.01, "noise_variance": 0.3, "records": 50}
-    full = theorem_5_1.full_rate(**facts)
-    assert theorem_5_1.dp_rate(**facts, step_size=0.5, steps=math.inf) == full
-    assert theorem_5_1.dp_rate(**facts, step_size=0.5, steps=0) == 0
-    # few steps: the bound with convexity approaches G.7's, which never needs it
-    few = theorem_5_1.dp_rate(**facts, step_size=0.5, steps=1)
-    composed = theorem_5_1.composition_rate(sensitivity=2.0, noise_variance=0.3, records=50, step_size=0.5, steps=1)
-    assert few == pytest.approx(2 * composed, rel=2e-3)
-    deletion = theorem_5_1.deletion_rate(**facts, step_size=0.5, steps_with_record=math.inf, steps_without_record=400)
-    assert deletion == pytest.approx(full * math.exp(-0.5 * 0.01 * 400 / 2), rel=1e-12)

@@ -1,4 +1,4 @@
-"""Theorem 5.2, G.22 and the sharper forms against densities on a grid, 50-digit formulas and planted faults."""
+"""Theorem 5.2, G.22 and the sharper forms against densities on a grid and 50-digit formulas."""
 
 import dataclasses
 import math
@@ -218,24 +218,6 @@ def test_the_exponential_in_the_barrier_is_needed():
     assert min(caught.values()) >= 1
 
 
-def test_a_schedule_with_the_wrong_barrier_leaves_too_much():
-    """K from the right B forgets the well; K from the root of B does not, by far."""
-    lam, order, deletion = 0.05, 2, 0.1
-    chain = double_well(lam)
-    start = chain.gaussian(8.0, 2.0)
-    rate = max(chain.renyi(start, p) / p for p in np.linspace(1, order, 9))
-
-    def left(log_barrier):
-        forgetting = lam / 2 * math.exp(-log_barrier)
-        time = theorem_5_2.steps_to_rate(
-            start_rate=rate, rate=deletion / order, discretisation_rate=0.0, forgetting_rate=forgetting
-        )
-        return chain.renyi(chain.run_time(start, time), order)
-
-    assert left(WELL_DEPTH) <= deletion
-    assert left(WELL_DEPTH / 2) > 3 * deletion
-
-
 # ---------------------------------------------------------------- the printed formulas, digit by digit
 
 
@@ -307,15 +289,6 @@ def test_least_noise_is_safe_and_no_smaller_one_is(case, form, releases):
     assert form(problem, schedule.noise_variance * 3).dp < problem.dp
 
 
-def test_least_noise_needs_astronomical_steps_and_noise_near_the_range_does_not():
-    for records, low, high in ((500, 1e12, 1e14), (10_000, 1e16, 1e19)):
-        problem = problem_of(CASES[0], records=records)
-        assert low < schedules.least_noise_schedule(problem, schedules.printed_schedule).learn_steps < high
-        calm = schedules.cheapest_schedule(problem, schedules.printed_schedule)
-        assert 1e3 < calm.learn_steps < 1e6
-        assert 0.5 < calm.noise_variance < 5
-
-
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("form", [schedules.printed_schedule, schedules.sharper_schedule])
 def test_cheapest_leaves_at_most_its_factor(case, form):
@@ -345,11 +318,6 @@ def test_sharper_schedules_never_need_more(case, scale):
         schedules.least_noise_schedule(problem, schedules.sharper_schedule).noise_variance
         <= schedules.least_noise_schedule(problem, schedules.printed_schedule).noise_variance
     )
-
-
-def test_sharper_deletion_costs_fall_with_the_number_of_records():
-    few, many = (schedules.sharper_schedule(problem_of(CASES[0], records=n), 1.0) for n in (1_000, 100_000))
-    assert many.delete_steps * 50 < few.delete_steps < few.learn_steps
 
 
 PROBLEMS = st.builds(

@@ -100,6 +100,10 @@ def test_a_history_is_the_recursion_of_the_article(seed: int, form: str) -> None
         cost = printed if form == "printed" else q * (kept * (cost / q + move) + (1 - kept) * error)
     found = gibbs.closeness(step_size=eta, noise_variance=noise, records=p["records"], runs=runs)
     close(found, cost)
+    for step, allowed in ((1 - 1e-13, True), (1 + 1e-9, False)):  # of the largest step that G.22 allows
+        eta_there = float(limit(mp.mpf(q), log_b, lam, beta) * step)
+        there = gibbs.closeness(step_size=eta_there, noise_variance=noise, records=p["records"], runs=runs)
+        assert (there < math.inf) == allowed
     worst = {"learn_steps": 40_000, "delete_steps": 9_000, "batch": 2}
     facts = {"step_size": eta, "noise_variance": noise, "records": p["records"]}
     bound = gibbs.worst_closeness(**facts, **worst)

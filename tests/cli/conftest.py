@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import shutil
@@ -44,6 +45,11 @@ def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) 
     shutil.copytree(made / "store", tmp_path / "store")
     capsys.readouterr()
     return tmp_path
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def run(*arguments: str, status: int = 0) -> None:

@@ -234,11 +234,9 @@ def test_a_certificate_that_is_none_fails_beside_any_model(folder: Path, capsys,
 @pytest.mark.parametrize(
     "start", [[], ["--method", "output-perturbation"], ["--method", "output-perturbation:solver=cold"]]
 )
-def test_a_tiny_regularisation_is_answered_at_once(folder: Path, capsys, value: str, start: list[str]) -> None:
+def test_a_tiny_regularisation_is_answered_at_once(folder: Path, value: str, start: list[str]) -> None:
     init = ["init", "new", "--data", "people.csv", "--schema", "schema.toml", "--dry-run"]
-    for command in (["plan", "--records", "100", "--features", "10"], init):
-        assert main([*command, "--regularization", value, *start]) in (0, 2)
-        capsys.readouterr()
+    assert main([*init, "--regularization", value, *start]) in (0, 2)
 
 
 @pytest.mark.parametrize("command", [["audit"], ["relearn", "store"]])

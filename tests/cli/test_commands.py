@@ -16,6 +16,8 @@ import pytest
 
 from noisygd_delete.cli import main, parser, terminal
 
+from .conftest import Terminal
+
 ADULT = ["plan", "--records", "26000", "--features", "108"]
 
 
@@ -127,10 +129,6 @@ def test_every_command_has_an_example_in_its_help() -> None:
 
 
 def test_a_bar_is_drawn_on_a_terminal_once_a_run_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     def drawn(patience: float) -> str:
         screen = Terminal()
         monkeypatch.setattr(sys, "stderr", screen)

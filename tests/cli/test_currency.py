@@ -34,6 +34,10 @@ def test_one_measure(plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     Path("d.csv").write_text("id,a,y\n" + "".join(f"p{k},{k % 97},{'yes' if k % 3 else 'no'}\n" for k in range(300)))
     words = [*PLANS[plan], "--regularization", "0.1", "--no-utility"]
     assert main(["init", "store", "--data", "d.csv", "--schema", "s.toml", *words]) == main(["learn", "store"]) == 0
+    left = as_json("status", "store")["left"]
+    for command in ("status", "budget", "delete p9 --dry-run", "relearn --dry-run", "publish --dry-run"):
+        name, *more = command.split()
+        assert left_text(left) in printed(name, "store", *more), command
     for turn, request in enumerate((["delete", "store", "p1"], ["publish", "store"], ["relearn", "store"])):
         if request[0] == "publish":
             assert main(["delete", "store", "p2", "--no-publish"]) == 0
@@ -46,9 +50,6 @@ def test_one_measure(plan: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         }
         assert {name: told["left"] for name, told in dry.items()} == dict.fromkeys(dry, left)
         assert dry["budget"]["cumulative"]["delta"] == left["delta"]
-        for command in ("status", "budget", "delete p9 --dry-run", "relearn --dry-run", "publish --dry-run"):
-            name, *more = command.split()
-            assert left_text(left) in printed(name, "store", *more), command
         after = as_json(*request)["left"]
         assert after == dry[request[0]]["left_after"]
         assert as_json("status", "store")["left"] == after != left or not left["capped"]

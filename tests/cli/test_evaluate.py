@@ -36,10 +36,10 @@ def table(kind: str, first: int, rows: int, *, ids: bool = True) -> str:
     return "\n".join(lines) + "\n"
 
 
-def learned(kind: str) -> None:
-    Path("people.csv").write_text(table(kind, 0, 600))
+def learned(kind: str, rows: int = 600, *options: str) -> None:
+    Path("people.csv").write_text(table(kind, 0, rows))
     Path("schema.toml").write_text(SCHEMA.format(LABELS[kind]))
-    assert main(["init", "store", "--data", "people.csv", "--schema", "schema.toml", *PLAN]) == 0
+    assert main(["init", "store", "--data", "people.csv", "--schema", "schema.toml", *PLAN, *options]) == 0
     assert main(["learn", "store"]) == 0
 
 

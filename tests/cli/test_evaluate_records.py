@@ -15,24 +15,15 @@ from noisygd_delete.evidence.erasure import erasure_in
 from noisygd_delete.reports import private_evaluation
 from noisygd_delete.store import Store
 from tests.cli.planned import main
-from tests.cli.test_evaluate import LABELS, SCHEMA, table
+from tests.cli.test_evaluate import LABELS, learned
 
 from ..evidence.reading_papers import figure, said
-
-PLAN = ["--method", "noisy-gd", "--no-utility", "--regularization", "0.01", "--dp", "50", "--deletion", "5"]
-
-
-def learned(kind: str, *options: str) -> None:
-    Path("people.csv").write_text(table(kind, 0, 3000))
-    Path("schema.toml").write_text(SCHEMA.format(LABELS[kind]))
-    assert main(["init", "store", "--data", "people.csv", "--schema", "schema.toml", *PLAN, *options]) == 0
-    assert main(["learn", "store"]) == 0
 
 
 @pytest.fixture
 def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.chdir(tmp_path)
-    learned(request.param)
+    learned(request.param, 3000)
     return str(request.param)
 
 
@@ -99,7 +90,7 @@ def test_nothing_is_shown_that_is_not_charged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, complaint, as_json
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    learned("two", "--dp", "1", "--deletion", "0.5")
+    learned("two", 3000, "--dp", "1", "--deletion", "0.5")
     before = as_json("status", "store")
     assert main(["evaluate", "store", "--on-records", "1"]) != 0
     told = capsys.readouterr()
@@ -117,7 +108,7 @@ def test_nothing_is_shown_that_is_not_charged(
 
 def test_a_cap_on_all_releases_covers_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
-    learned("two", "--releases", "3")
+    learned("two", 3000, "--releases", "3")
     shown = 0
     while main(["evaluate", "store", "--on-records", "1"]) == 0:
         shown += 1

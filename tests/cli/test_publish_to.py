@@ -67,13 +67,8 @@ def test_a_store_has_publishers_before_its_first_model(folder: Path) -> None:
 
 def test_what_cannot_be_meant_is_refused(folder: Path, complaint) -> None:
     assert "somewhere" in complaint("publish-to", "store", "somewhere")
-    (folder / "full").mkdir()
-    (folder / "full" / "thesis.txt").write_text("years of work")
-    assert "inside the store" in complaint("publish-to", "store", "folder:store/out")
-    assert "holds files already" in complaint("publish-to", "store", "folder:full")
     assert "--unpublish" in complaint("publish-to", "store", "--unpublish")
     assert "belong to an ADDRESS" in complaint("publish-to", "store", "--model", "x")
-    assert "does not publish there" in complaint("publish-to", "store", "folder:out", "--unpublish")
 
 
 def test_a_model_is_exported_for_other_programs(folder: Path, as_json) -> None:

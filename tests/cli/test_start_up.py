@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from noisygd_delete import Budget, EditRequest, Records, Schema, losses, make_plan
+from noisygd_delete import Budget, EditRequest, Schema
 from noisygd_delete.cli import arguments, commands
 from noisygd_delete.errors import InvalidSchema, StoreCorrupt
 from noisygd_delete.store import Store, status, verify
+from tests.store.conftest import made, name
 
 HEAVY = (
     "noisygd_delete_sources.source",
@@ -29,38 +29,18 @@ HEAVY = (
     "tqdm",
 )
 ROOMS = ("engine", "planner", "curator", "audit", "estimators", "features")
-SCHEMA = Schema.from_dict(
-    {
-        "id": "id",
-        "intercept": False,
-        "label": {"column": "y", "classes": ["no", "yes"]},
-        "columns": {"a": {"bounds": [-1, 1]}, "b": {"bounds": [-1, 1]}},
-    }
-)
 
 
 @pytest.fixture(scope="module", params=["noisy-gd", "objective-perturbation"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with a release and a deletion, whose budget and total are (ε, δ): its figures have to be converted."""
-    rng = np.random.Generator(np.random.PCG64(4))
-    rows = rng.normal(size=(60, 2))
-    rows /= 1.0001 * np.linalg.norm(rows, axis=1, keepdims=True)
-    records = Records(rows.astype(np.float32), np.where(rows[:, 0] > 0, 1.0, -1.0), ids=[f"p{k}" for k in range(60)])
     budget = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.5, 1e-6))
-    plan = make_plan(
-        loss=losses.Logistic(1.0),
-        records=60,
-        features=2,
-        regularization=0.5,
-        budget=budget,
-        method=request.param,
-        total=(40.0, 1e-6),
-        utility=False,
-    )
-    path = tmp_path_factory.mktemp("start") / "store"
-    with Store.create(path, records, SCHEMA, plan) as made:
-        made.learn()
-        made.serve(EditRequest(deletions=("p3",), request_id="one"))
+    path = made(
+        tmp_path_factory.mktemp("start") / "store",
+        method=request.param, budget=budget, regularization=2.0, total=(40.0, 1e-6),
+    )  # fmt: skip
+    with Store.open(path) as opened:
+        opened.serve(EditRequest(deletions=(name(3),), request_id="one"))
     return path
 
 
@@ -139,7 +119,7 @@ def test_a_deletion_loads_what_it_runs_and_no_more(store: Path, tmp_path: Path) 
     """Rows here, a dense table, no map: no planner, no source or engine elsewhere, no map, no library of special functions."""
     copy = tmp_path / "store"
     shutil.copytree(store, copy)
-    said, modules = loaded("delete", str(copy), "p5", "--request-id", "two")
+    said, modules = loaded("delete", str(copy), name(5), "--request-id", "two")
     assert "1 record erased" in said
     assert {"numpy", "noisygd_delete.engine"} <= set(modules)
     heavy = ("noisygd_delete_sources.source", "scipy", "numba", "torch", "sklearn", "pyarrow", "pandas", "jinja2")
@@ -159,13 +139,6 @@ def test_help_says_of_each_command_what_the_command_says() -> None:
     assert commands.overview().format_help() == commands.parser().format_help()
 
 
-def test_a_library_that_status_loaded_would_be_seen() -> None:
-    assert beyond(["numpy", "noisygd_delete.engine.noise", "noisygd_delete.errors", "numpyx"]) == [
-        "numpy",
-        "noisygd_delete.engine.noise",
-    ]
-
-
 def test_a_schema_that_cannot_be_read_stops_whoever_reads_rows_by_it(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,7 +154,7 @@ def test_a_schema_that_cannot_be_read_stops_whoever_reads_rows_by_it(
     with Store.open(copy) as opened:
         with pytest.raises(StoreCorrupt, match="another program"):
             opened.schema
-        assert opened.serve(EditRequest(deletions=("p7",), request_id="three")).release == 3  # nor does erasing
+        assert opened.serve(EditRequest(deletions=(name(7),), request_id="three")).release == 3  # nor does erasing
     (copy / "publishers.json").touch()
     with pytest.raises(StoreCorrupt, match="another program"):  # a model is published by it
         Store.open(copy)

@@ -150,6 +150,8 @@ def test_every_answer_is_also_text_and_never_repeats_an_erased_id(folder: Path, 
         printed[" ".join(arguments[:2])] = captured.out
     assert "20 records in 21 slots (1 free)" in printed["init store"]
     assert "sound" not in printed["status store"]
+    rows = [line.split() for line in printed["status store"].splitlines() if line.startswith("pending")]
+    assert rows == [["pending", "edits", "0"]]
     assert "publications left: " in printed["budget store"]
 
 
@@ -229,6 +231,8 @@ def test_relearning_changes_what_is_asked_and_nothing_else(folder: Path, as_json
         (["--dp", "2", "--order", "5"], {"budget": Budget(order=5, dp=2.0, deletion=0.2)}),
         (["--gdp", "--dp", "1"], {"budget": Budget.from_gdp(dp=1.0, deletion=0.1)}),
         (["--regularization", "0.2", "--batch", "3"], {"regularization": 0.2, "batch": 3}),
+        (["--delta", "1e-5"], {"budget": Budget.from_epsilon_delta(dp=(1.0, 1e-5), deletion=(0.1, 1e-5))}),
+        (["--dp", "2"], {"budget": Budget.from_epsilon_delta(dp=(2.0, 1e-5), deletion=(0.1, 1e-5))}),
     ):
         as_json("relearn", "store", *options)
         with Store.open("store") as store:
@@ -337,13 +341,6 @@ def test_relearning_asks_the_forecast_of_the_ridge_again(folder: Path, as_json) 
     given = relearned("--ridge", "given", "--regularization", "0.2", "--clip", "0.4")
     assert (given.regularization, given.requested_regularization, given.model_norm) == (0.2, None, None)
     assert given.loss.limit == 0.4
-
-
-def test_what_waits_stands_in_one_row(folder: Path, printed) -> None:
-    """It ended in a row "pending 0, 0, 0, 0" when nothing waited."""
-    assert main(init()) == 0
-    rows = [line for line in printed("status", "store").splitlines() if line.startswith("pending")]
-    assert [row.split() for row in rows] == [["pending", "edits", "0"]]
 
 
 @pytest.mark.parametrize(("rows", "unit"), [(1, "(erased-vs-never),"), (3, "(erased-vs-never, one data subject with at most 3 rows),")])  # fmt: skip

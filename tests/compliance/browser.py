@@ -37,22 +37,12 @@ def dom(text: str, folder: Path, *, width: int = 1000, timeout: float = 120) -> 
 
 def judged(texts: list[str], key: str | None, script: str, folder: Path, *, timeout: float = 120) -> list[bool]:
     """Whether each of these files holds, by the script of a page. `key`: the signer's public key in PEM form."""
-    return judged_by([script], texts, key, folder, timeout=timeout)[0]
-
-
-def judged_by(
-    scripts: list[str], texts: list[str], key: str | None, folder: Path, *, timeout: float = 120
-) -> list[list[bool]]:
-    """The same by several scripts, each for itself."""
     given = json.dumps([texts, key]).replace("<", "\\u003c")
-    checkers = ",\n".join(f"(() => {{ {script}\n{_REMEMBERED}\nreturn $; }})()" for script in scripts)
     loop = f"""(async () => {{
   const [texts, key] = JSON.parse(document.getElementById("given").textContent), found = [];
-  for (const $ of [{checkers}]) {{
-    for (const text of texts) {{
-      try {{ found.push((await $.check(text, key)).passed ? "1" : "0"); }} catch (error) {{ found.push(`[${{error.stack ?? error}}]`); }}
-    }}
-    found.push(" ");
+  const $ = (() => {{ {script}\n{_REMEMBERED}\nreturn $; }})();
+  for (const text of texts) {{
+    try {{ found.push((await $.check(text, key)).passed ? "1" : "0"); }} catch (error) {{ found.push(`[${{error.stack ?? error}}]`); }}
   }}
   document.body.dataset.found = found.join("");
 }})();"""
@@ -61,5 +51,5 @@ def judged_by(
     shown = dom(page, folder, timeout=timeout)
     answer = re.search(r'data-found="([^"]*)"', shown)
     assert answer is not None, shown[-2000:]
-    assert re.fullmatch("[01 ]*", answer[1]), html.unescape(answer[1])[:3000]
-    return [[letter == "1" for letter in one] for one in answer[1].split()]
+    assert re.fullmatch("[01]*", answer[1]), html.unescape(answer[1])[:3000]
+    return [letter == "1" for letter in answer[1]]

@@ -145,6 +145,8 @@ def test_on_the_command_line(store: Path, tmp_path: Path, capsys) -> None:
     for _ in range(2):  # an earlier output of its kind is written over
         assert main(["document", str(store), *asked]) == 0
     assert yaml.safe_load(Path(files[0]).read_text())["releases"]["number"] == 2
+    assert main(["document", str(store), *asked[2:], "--language", "de"]) == 0
+    assert [Path(file).read_text().count('<html lang="de">') for file in files[1:]] == [1, 1]
     assert main(["document", str(store)]) == 2
     assert "name what to write" in capsys.readouterr().err
     assert main(["document", str(store), "--registry", files[1]]) == 2

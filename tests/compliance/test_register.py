@@ -33,13 +33,17 @@ def served(path: Path, *, publish: bool = True) -> None:
 
 
 def test_the_ledger_chains_a_salted_commitment_and_the_id_can_be_forgotten(path: Path) -> None:
+    assert not Layout.at(path).register.exists()
+    assert register_lines(path) == []
     served(path)
+    assert [line.token for line in register_lines(path)] == [TOKEN]
     with Store.open(path) as store:
         before = store.ledger.digest
         others = [f"other-{k}" for k in range(60)]
         Register(store.request_log).receive(dict.fromkeys(others, CASE))
         chained = store.ledger.head.commitment
         assert store.ledger.head.request_id is None
+        assert store.ledger.position(chained) is None  # a commitment is no id
         assert TOKEN not in store.ledger.path.read_bytes().decode("latin-1")
         with sqlite3.connect(path / "register.sqlite") as connection:
             (salt,) = connection.execute("SELECT salt FROM requests WHERE token = ?", (TOKEN,)).fetchone()
@@ -57,12 +61,6 @@ def test_the_ledger_chains_a_salted_commitment_and_the_id_can_be_forgotten(path:
     assert verify(path).passed
     with Store.open(path) as store, pytest.raises(InvalidRequest, match="is not in the table"):
         store.serve(EditRequest.delete([name(3)], request_id=TOKEN))
-
-
-def test_an_id_that_looks_like_a_commitment_is_not_taken_for_it(path: Path) -> None:
-    served(path)
-    with Store.open(path) as store:
-        assert store.ledger.position(store.ledger.head.commitment) is None
 
 
 def test_a_request_is_in_the_register_before_it_is_done(path: Path) -> None:
@@ -172,13 +170,6 @@ def test_a_withdrawn_model_serves_nobody_and_the_next_release_starts_from_it(pat
         assert (store.model.weights != weights).any()
         assert status(path)["model"] == "model-2.safetensors"
     assert verify(path).passed
-
-
-def test_a_store_without_a_register_opens_and_gets_one(path: Path) -> None:
-    assert not Layout.at(path).register.exists()
-    assert register_lines(path) == []
-    served(path)
-    assert [line.token for line in register_lines(path)] == [TOKEN]
 
 
 def test_a_damaged_register_is_named(path: Path) -> None:

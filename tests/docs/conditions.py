@@ -9,7 +9,7 @@ from noisygd_delete import make_plan
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.base import Mechanism
 from tests.bank import FURTHER, LARGER, NETWORK, PAIRS, PROBLEMS, USUAL, plan_by
-from tests.docs.prose import ROOT
+from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs" / "methods.md"
 SECTION = re.compile(r"(?<=<!-- conditions: python -m tests.docs.conditions -->\n).*?(?=<!-- end -->)", re.DOTALL)

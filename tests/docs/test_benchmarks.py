@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import MEASUREMENTS
-from tests.docs.prose import ROOT, cells
+from tests.docs.pages import ROOT, cells
 
 RESULTS = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
 

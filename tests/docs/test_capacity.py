@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import capacity
 from noisygd_delete import Plan
-from tests.docs.prose import ROOT, cells
+from tests.docs.pages import ROOT, cells
 
 RESULT = (ROOT / "benchmarks" / "results" / "capacity.md").read_text()
 

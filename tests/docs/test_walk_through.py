@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from noisygd_delete.cli import main
-from noisygd_delete.features.schema import Schema, read_table
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 pytest.importorskip("pandas", reason="pandas is not installed")
@@ -51,28 +50,3 @@ def test_the_page_is_true(capsys: pytest.CaptureFixture[str]) -> None:
     assert float(right) >= 88
     assert "patient-" not in Path("certificate.json").read_text() + Path("certificate.html").read_text()
     assert main(["verify", "store"]) == 0
-
-
-def test_the_first_try_warns(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(COMMANDS[0]) == 0
-    assert main(["init", "other", "--data", "biopsies.csv", "--schema", "biopsies.toml", "--dry-run"]) == 0
-    assert "are forecast to cost 26 % of what guessing loses" in capsys.readouterr().out
-    assert main(["init", "other", "--data", "biopsies.csv", "--schema", "draft.toml"]) == 2
-    assert "confirmed = false" in capsys.readouterr().err
-
-
-def test_generous_ranges_put_everybody_in_one_corner() -> None:
-    """What the page says of the first try: rows of thirty columns from 0 to far are nearly the same row."""
-    assert main(COMMANDS[0]) == 0
-    drafted = Schema.read("draft.toml").to_dict()
-    table = read_table("biopsies.csv")
-    for name, column in drafted["columns"].items():
-        column["bounds"] = [0, 1.5 * max(map(float, table.columns[name]))]
-    wide, narrow = Schema.from_dict(drafted), Schema.read("biopsies.toml")
-
-    def spread(schema: Schema) -> float:
-        rows = schema.encode(table).rows.astype(float)
-        return float(((rows - rows.mean(axis=0)) ** 2).sum(axis=1).mean())
-
-    assert len(drafted["columns"]) == 30
-    assert spread(wide) < spread(narrow) / 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +11,7 @@ import pytest
 from noisygd_delete import Records, losses
 from noisygd_delete.engine import coded as module
 from noisygd_delete.engine.coded import LEAST_ROWS, CodedSums
-from noisygd_delete.engine.nested import NestedPart, nest_codes, sample_size
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.sample import Sample
 from noisygd_delete.engine.solver import solve
 from noisygd_delete.errors import AssumptionViolated, InvalidRecords
 from noisygd_delete.features.maps import Additive
@@ -49,115 +46,11 @@ def excess(rows: CodedRows, loss, weights: np.ndarray) -> float:
     return float(off) / (2 * thin.gradient_error(float(np.linalg.norm(weights))))
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_gradients_lie_within_the_declared_rounding_of_the_whole_rows(loss, rows, monkeypatch) -> None:
-    weights = np.random.default_rng(2).standard_normal((loss.outputs, rows.shape[1]))
-    assert excess(rows, loss, weights) <= 1
-    values = RowCodec.code_values.func
-    monkeypatch.setattr(RowCodec, "code_values", property(lambda own: [v * (1 + 2.0**-20) for v in values(own)]))
-    assert excess(rows, loss, weights) > 1, "values that are not those of the rows"
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_a_gradient_has_the_same_bits_in_any_order_of_the_rows(loss, rows, monkeypatch) -> None:
-    labels, weights = labels_for(loss, N), np.random.default_rng(3).standard_normal((loss.outputs, rows.shape[1]))
-
-    def sums(order: np.ndarray, *, block: int = 1 << 14, task: int = 1 << 20) -> np.ndarray:
-        for name, value in {"_BLOCK": block, "_TASK": task}.items():
-            monkeypatch.setattr(module, name, value)
-        made = CodedSums.of(rows.select(order), labels[order], loss)
-        assert made is not None
-        return made.gradient(weights, "float64")
-
-    stored, mixed = np.arange(N), np.random.default_rng(4).permutation(N)
-    first = sums(stored)
-    for order in (stored, mixed, stored[::-1]):
-        np.testing.assert_array_equal(sums(order, block=1000, task=3000), first)
-    monkeypatch.setattr(module, "_BITS", 48)  # float64 cannot add such fine steps exactly
-    np.testing.assert_array_equal(sums(mixed), sums(stored))
-    count = CodedSums._count
-
-    class Floating:
-        """Counts that are added in float64."""
-
-        def __init__(self, counts: Any) -> None:
-            self.counts = counts
-
-        @property
-        def T(self) -> Floating:
-            return Floating(self.counts.T)
-
-        def __matmul__(self, other: np.ndarray) -> np.ndarray:
-            return (self.counts @ other.astype(float)).astype(other.dtype)
-
-    monkeypatch.setattr(CodedSums, "_count", lambda own, places, dtype: Floating(count(own, places, np.float64)))
-    assert (sums(mixed) != sums(stored)).any()
-
-
-def test_free_slots_and_a_sample_in_the_order_of_contents_do_not_depend_on_places(rows) -> None:
-    loss, order = LOSSES[0], np.random.default_rng(5).permutation(N)
-    labels, weights = labels_for(loss, N), np.ones((1, rows.shape[1]))
-    labels[::97] = 0.0
-    one, other = (
-        objective(some, own, loss, by_content=True)
-        for some, own in ((rows, labels), (rows.select(order), labels[order]))
-    )
-    np.testing.assert_array_equal(one.gradient(weights), other.gradient(weights))
-    (part, own), (part2, own2) = one.strided(100), other.strided(100)
-    np.testing.assert_array_equal(part @ np.eye(*weights.T.shape), part2 @ np.eye(*weights.T.shape))
-    np.testing.assert_array_equal(own[None] @ part, own2[None] @ part2)
-    np.testing.assert_array_equal(own, own2)
-
-
 def test_a_solver_of_one_score_expands_no_row(rows, monkeypatch) -> None:
     monkeypatch.setattr(RowCodec, "_parts", None)
     made = objective(rows, labels_for(LOSSES[0], N), LOSSES[0])
     found = solve(made, start=None, tolerance=1e-9, strong_convexity=0.01, objective_smoothness=0.26)
     assert np.linalg.norm(made.gradient(found.weights)) < 1e-9
-
-
-def test_a_sample_has_the_products_and_the_curvature_of_its_rows(rows, monkeypatch) -> None:
-    loss, rng = LOSSES[0], np.random.default_rng(6)
-    part, _ = CodedSums.of(rows, labels_for(loss, N), loss).strided(1)
-    some = rows.select(slice(None, None, N // sample_size(1, N)))
-    nested = nest_codes(some)
-    other = NestedPart(nested.rows.part(0, len(some)), nested, some.codec.entries)
-    assert (part.shape, part.nnz) == (other.shape, other.nnz)
-    weights, bend = rng.standard_normal((part.shape[1], 1)), rng.random(part.shape[0]).astype(np.float32)
-    np.testing.assert_allclose(part @ weights, other @ weights, atol=1e-6)
-    np.testing.assert_allclose(bend[None] @ part, bend[None] @ other, rtol=1e-5)
-    for side, pairs in ((768, 1 << 20), (17, 1)):
-        monkeypatch.setattr("noisygd_delete.engine.nested._SIDE", side)
-        monkeypatch.setattr(module, "_PAIRS", pairs)
-        one, two = part[:300].hessian(bend[:300], 0.01), other[:300].hessian(bend[:300], 0.01)
-        np.testing.assert_array_equal(one[0], two[0])
-        for found, expected in zip(one[1:], two[1:], strict=True):
-            np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-def test_curvature_of_a_sample_is_inverted_beyond_the_columns_that_are_factorized(rows, monkeypatch) -> None:
-    """The oracle is the dense Hessian of the sample's rows; the planted fault leaves the other columns to a diagonal."""
-    loss, rng, labels, convexity = losses.Logistic(1.0), np.random.default_rng(7), labels_for(LOSSES[0], N), 1e-3
-    weights, gradient = rng.standard_normal((2, 1, rows.shape[1]))
-    monkeypatch.setattr("noisygd_delete.engine.sample._MOST_BESIDE", 9.0)
-    sample = Sample(PreciseObjective(Records(rows, labels), loss, regularization=convexity), 100.0)
-    every = slice(None, None, N // sample_size(1, N))
-    dense, step = np.asarray(rows.select(every), np.float64), 1e-4
-    around = [loss.value(dense @ weights.T + at * step, labels[every], np) for at in (-1, 0, 1)]
-    bend = np.reshape(around[0] - 2 * around[1] + around[2], (-1, 1)) / step**2
-    hessian = dense.T @ (bend * dense) / len(dense)
-    shift = convexity + np.trace(hessian) / len(dense)  # with what the sample cannot see
-    expected = np.linalg.solve(hessian + shift * np.eye(rows.shape[1]), gradient[0])
-    monkeypatch.setattr("noisygd_delete.engine.nested._SIDE", 5)
-
-    def error() -> float:
-        return float(np.linalg.norm(sample.inverse(weights)(gradient)[0] - expected) / np.linalg.norm(expected))
-
-    assert error() < 0.2
-    monkeypatch.setattr("noisygd_delete.engine.sample._SAMPLED_RESIDUAL", 1e-4)
-    assert error() < 1e-3
-    sample._products = 1
-    assert error() > 0.3
 
 
 def test_a_sample_saves_passes_with_several_outputs(rows, monkeypatch) -> None:

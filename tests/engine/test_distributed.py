@@ -15,8 +15,7 @@ from noisygd_delete.bounds.arithmetic import BLOCK
 from noisygd_delete.engine import Objective
 from noisygd_delete.engine.execution import ALONE, Group, is_worth_sharing
 from noisygd_delete.engine.noise import KEY_BYTES, SecureNoise, noise_source
-from noisygd_delete.engine.objective import PreciseObjective
-from tests.bank import unit_rows
+from tests.bank import Part, unit_rows
 from tests.store.conftest import SCHEMA, plan, records
 
 torch_distributed = pytest.importorskip("torch.distributed", reason="processes talk through torch")
@@ -40,13 +39,6 @@ def launch(program: Path, *arguments: object, check: bool = True, processes: int
     )
 
 
-class Part(Group):
-    """One of several processes, played in this one: what it sends is kept, what it receives is handed in."""
-
-    def __init__(self, rank: int, size: int) -> None:
-        self.rank, self.size = rank, size
-
-
 def table(n: int, d: int = 6) -> Records:
     return Records(unit_rows(n, d), np.random.default_rng(0).choice([-1.0, 1.0], n))
 
@@ -59,14 +51,12 @@ def test_every_row_is_read_by_one_process_and_no_block_is_split(n: int, size: in
     assert all(share.start % BLOCK == 0 or share.start == n for share in shares)
 
 
-@pytest.mark.parametrize("precise", [False, True])
-def test_the_parts_add_up(precise: bool) -> None:
+def test_the_parts_add_up() -> None:
     loss, whole = losses.Logistic(1.0), table(7 * 2048 + 5)
     weights = np.ones((1, 6))
 
     def total(group: Group = ALONE) -> np.ndarray:
-        kind = PreciseObjective if precise else Objective
-        return kind(whole, loss, regularization=0.0, group=group).gradient(weights)
+        return Objective(whole, loss, regularization=0.0, group=group).gradient(weights)
 
     parts = [total(Part(rank, 3)) for rank in range(3)]
     assert sum(parts) == pytest.approx(total(), rel=1e-12, abs=1e-15)

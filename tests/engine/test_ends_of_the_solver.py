@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.linalg import LinAlgError
-from scipy.sparse import csr_array
 
 from noisygd_delete import Records, losses
 from noisygd_delete.bounds import solver_steps
-from noisygd_delete.engine import descent
+from noisygd_delete.engine import descent, solver
 from noisygd_delete.engine import sample as sample_module
 from noisygd_delete.engine.descent import lbfgs
 from noisygd_delete.engine.objective import PreciseObjective
@@ -68,6 +69,129 @@ def test_a_wall_beyond_which_nothing_is_finite_is_backed_away_from() -> None:
     found, _ = lbfgs(walled, start, start, lambda _: lambda g: 100 * g, until=1e-8)
     assert max(asked) > 50
     assert np.linalg.norm(found) <= 1e-8
+
+
+@pytest.mark.parametrize(
+    ("slopes", "length"),
+    [
+        ([1.0], 1.0),
+        ([-0.8], 1.0),  # opposite, and just not too far
+        ([-0.81, 0.0], 1 / 1.81),  # the zero of a linear derivative
+        ([-3.0, -1.0, 0.0], 1 / 8),
+        ([-99.0, 0.0], 0.1),  # no less than a tenth at a time
+        ([np.nan, np.inf * -1, 0.5], 0.01),
+        ([-9.0] * 39 + [-5.0], 1e-39),  # forty times are all
+    ],
+)
+def test_a_step_is_shortened_until_it_is_not_too_far(slopes: list[float], length: float) -> None:
+    point, step, left = np.array([[3.0, 1.0]]), np.array([[2.0, 0.0]]), list(slopes)
+    moved, gradient, used = descent.search_along(lambda at: np.array([[left.pop(0) / 2, 7.0]]), point, step, 1.0)
+    np.testing.assert_allclose(moved, point - length * step, rtol=1e-12, atol=1e-300)
+    assert (used, left, gradient[0, 1]) == (len(slopes), [], 7.0)
+    assert gradient[0, 0] == slopes[-1] / 2
+
+
+def test_two_loops_are_the_product_with_the_matrix_of_the_pairs() -> None:
+    """The BFGS update of the inverse, H ← (I − ρ s yᵀ) H (I − ρ y sᵀ) + ρ s sᵀ, oldest pair first."""
+    rng, matrix, initial = np.random.default_rng(6), curved(6), np.diag(np.arange(1.0, 9.0))
+    inverse, pairs = initial, []
+    for _ in range(3):
+        change = rng.standard_normal((1, 8))
+        bend = change @ matrix
+        weight = 1 / float(np.vdot(change, bend))
+        pairs.append((change, bend, weight))
+        left = np.eye(8) - weight * change.T @ bend
+        inverse = left @ inverse @ left.T + weight * change.T @ change
+    gradient = rng.standard_normal((1, 8))
+    np.testing.assert_allclose(
+        descent._two_loops(gradient, pairs, lambda g: g @ initial), gradient @ inverse, rtol=1e-9
+    )
+
+
+def descended(factors: list[float], start: float = 1.0, **options) -> tuple[int, list[int], list]:
+    """Evaluations of L-BFGS where the gradient is multiplied by these factors in turn; when an inverse was asked for; the pairs."""
+    norm, asked, calls, pairs = [start], [], [0], []
+
+    def function(at: np.ndarray) -> np.ndarray:
+        norm[0] *= factors[calls[0] % len(factors)]
+        calls[0] += 1
+        return np.array([[norm[0]]])
+
+    def inverse(at: np.ndarray):
+        asked.append(calls[0])
+        return np.copy
+
+    _, used = lbfgs(function, np.zeros((1, 1)), np.array([[start]]), inverse, pairs=pairs, **options)
+    assert used == calls[0]
+    return used, asked, pairs
+
+
+@pytest.mark.parametrize(
+    ("factors", "options", "expected"),
+    [
+        ([0.5], {"until": 1.0}, 0),
+        ([0.5], {"until": 0.5}, 1),
+        ([0.5], {"until": 0.49}, 2),
+        ([0.99], {"most": 7}, 7),
+        ([0.99], {"most": 0}, 0),
+        ([1.0], {}, descent.PATIENCE),
+        ([1.0] * 49 + [0.5], {"until": 0.1}, 200),  # it halves just in time: 1/2, 1/4, 1/8, 1/16
+        ([1.0] * 49 + [0.51], {}, descent.PATIENCE),
+        ([1.0] * 50 + [0.5] * 50, {"until": 1e-12}, descent.PATIENCE),  # and not a step later
+        ([0.4] + [1.0] * 49 + [2.5] + [1.0] * 49, {}, 100),  # the least so far counts, not the last
+    ],
+)
+def test_l_bfgs_ends_where_it_says(factors: list[float], options: dict, expected: int) -> None:
+    used, asked, _ = descended(factors, **options)
+    assert used == expected
+    assert asked == list(range(0, expected, descent.RENEWED))
+
+
+def test_pairs_of_no_curvature_are_not_kept_and_the_newest_are() -> None:
+    """Steps go down by the gradient; where it grows on the way, the pair has negative curvature."""
+    assert len(descended([0.9], most=15)[2]) == 15
+    assert len(descended([0.9], most=descent.MEMORY + 9)[2]) == descent.MEMORY
+    assert not descended([1.1], most=15)[2]
+    change, bend, weight = descended([0.9], most=1)[2][0]
+    np.testing.assert_allclose([change[0, 0], bend[0, 0], weight], [-1.0, -0.1, 10.0])
+
+
+def test_the_first_step_goes_where_it_is_told_to() -> None:
+    matrix, start, target = curved(4), np.ones((1, 8)), np.full((1, 8), 0.25)
+    seen: list[np.ndarray] = []
+
+    def function(at: np.ndarray) -> np.ndarray:
+        seen.append(at)
+        return at @ matrix
+
+    lbfgs(function, start, start @ matrix, lambda _: np.copy, first=target, most=1)
+    np.testing.assert_allclose(seen[0], target)
+    lbfgs(function, start, start @ matrix, lambda _: lambda g: g / 8, first=start, most=1)
+    np.testing.assert_allclose(seen[1], start - start @ matrix / 8)
+
+
+@pytest.mark.parametrize("most", [1, 3, 8, 20])
+@pytest.mark.parametrize("residual", [1e-7, 0.3])
+def test_preconditioned_products_solve_to_the_residual_or_as_many_times_as_they_may(most: int, residual: float) -> None:
+    """Beside conjugate directions by Gram-Schmidt: after k products the best point of the k-th Krylov space, in the norm of H."""
+    matrix, approximate = curved(9), np.diag(np.linspace(0.5, 2, 8))
+    right = np.random.default_rng(9).standard_normal((1, 8))
+    found, used = descent.solve_by_products(lambda v: v @ matrix, right, residual, most, lambda v: v @ approximate)
+    krylov = [right @ approximate]
+    while len(krylov) < 8:
+        krylov.append(krylov[-1] @ matrix @ approximate)
+
+    def best(number: int) -> np.ndarray:
+        basis = np.linalg.qr(np.concatenate(krylov[:number]).T)[0].T
+        return np.linalg.solve(basis @ matrix @ basis.T, basis @ right.T).T @ basis
+
+    def left(solution: np.ndarray) -> float:
+        rest = right - solution @ matrix
+        return float(np.sqrt(np.vdot(rest, rest @ approximate) / np.vdot(right, right @ approximate)))
+
+    enough = next(k for k in range(1, 9) if left(best(k)) <= residual or k == 8)
+    assert used == min(most, enough)
+    np.testing.assert_allclose(found, best(used), rtol=1e-5, atol=1e-7)
 
 
 def test_a_function_whose_slope_never_falls_ends_the_search() -> None:
@@ -130,18 +254,61 @@ def test_an_inverse_that_is_known_is_where_l_bfgs_begins() -> None:
     assert not taken
 
 
-@pytest.mark.parametrize("narrow", [True, False])
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_the_second_moment_is_that_of_the_rows(kind: str, narrow: bool) -> None:
-    rng = np.random.default_rng(7)
-    rows = rng.standard_normal((40, 6) if narrow else (6, 40)).astype(np.float32)
-    made = rows if kind == "dense" else csr_array(rows)
-    features, along, trace = sample_module._second_moment(made, narrow)
-    moment = rows.T.astype(np.float64) @ rows / len(rows)
-    basis = features @ np.eye(len(along))
-    np.testing.assert_allclose(basis.T @ basis, np.eye(len(along)), atol=1e-5)
-    np.testing.assert_allclose((basis * along) @ basis.T, moment, atol=1e-5 * np.trace(moment))
-    assert trace == pytest.approx(np.trace(moment), rel=1e-5)
+FLOOR = solver._FLOOR
+
+
+@pytest.mark.parametrize(
+    ("norms", "tolerance", "kinds"),
+    [
+        ([1.0, 0.2, 0.011, 0.5], 1e-3, "ssss"),
+        ([1.0, 0.2, 0.009, 0.5], 1e-3, "sssd"),  # a tenth of 0.009, the most that is expected of a step, would do
+        ([0.011, 0.02, 0.02], 1e-3, "sss"),
+        ([0.02, 1e-3, 1.1e-3, 1.0], 1e-3, "ssdd"),  # what float32 counts as within is measured again
+        ([15 * FLOOR, 8 * FLOOR, 1.0], 0.0, "ssd"),  # it stalls where float32 ends
+        ([16 * FLOOR, 8 * FLOOR, 1.0], 0.0, "sss"),
+        ([40 * FLOOR, 39 * FLOOR, 1.0], 0.0, "sss"),
+        ([5 * FLOOR, 1.0], 0.0, "sd"),
+    ],
+)
+def test_points_are_measured_in_float32_where_it_can_tell_and_may_be_far(
+    norms: list, tolerance: float, kinds: str
+) -> None:
+    left, asked, best = list(norms), [], math.inf
+
+    def gradient(weights: np.ndarray, dtype: str = "float64") -> np.ndarray:
+        asked.append({"float32": "s", "float64": "d"}[dtype])
+        return np.array([[left.pop(0)]])
+
+    objective = SimpleNamespace(
+        shape=(1, 1), gradient=gradient, gradient_error=lambda size: 0.0, loss=losses.Logistic(radius=1.0)
+    )
+    measured = solver._Measured(objective, tolerance, len(norms))
+    while left:
+        place = np.array([[float(len(left))]])
+        found = measured.quick(place)[0, 0]
+        best = min(best, found)
+        assert (measured.point is place) == (found == best)
+    assert "".join(asked) == kinds
+    assert measured.passes == len(norms)
+    with pytest.raises(solver._Spent):
+        measured.quick(place)
+
+
+@pytest.mark.parametrize(("warm", "most"), [(False, 1), (True, solver._AT_HAND)])
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_hessian_of_the_start_serves_as_long_as_the_first_step_was_short(warm, most, more, monkeypatch) -> None:
+    made, descents = iter("abcdefgh"), []
+    sample = SimpleNamespace(
+        latest=None, even=False, pairs=[], inverse=lambda weights: next(made), gradient=lambda weights: weights
+    )
+
+    def descend(function, point, gradient, inverse, **options):
+        descents.append("".join(inverse(point) for _ in range(2)))
+        return point, most + more
+
+    monkeypatch.setattr(solver, "lbfgs", descend)
+    minimize(sample, lambda weights: weights + 1, np.ones((1, 2)), 1.0, warm=warm)
+    assert descents == ["ab", "cd" if more else "ac"]
 
 
 @pytest.mark.parametrize(("number", "width"), [(120, 3), (12, 40)])

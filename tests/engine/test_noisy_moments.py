@@ -178,6 +178,7 @@ def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool
     found = replace(found, variance=7.0, coding=found.coding if coded else None)
     noise = np.sqrt(2 * 7.0 * len(found.square))
     assert found.noise == pytest.approx(noise)
+    found.square[5, 5] = 1e-9  # less than a twentieth of the mean counts as much
     told = found.ridges(0.5, 0.25)
     if not coded:
         np.testing.assert_allclose(told, 0.5 + 0.25 * noise)
@@ -185,10 +186,47 @@ def test_ridges_are_a_share_of_the_noise_and_more_where_rows_are_few(coded: bool
             found.reach
         return
     along = np.diag(found.square)[1:]
+    along = np.maximum(along, along.mean() / 20)
     usual = np.prod(along ** (1 / len(along)))
     np.testing.assert_allclose(
         told, np.append(0.5 + 0.25 * noise, 0.5 + 0.25 * noise * (usual / along) ** 0.25), rtol=1e-9
     )
+
+
+def test_weights_are_those_of_unscaled_rows() -> None:
+    found = quiet(plan(losses.Squared(radius=1.0)), *table(0)[1:])._moments
+    ridge = np.full(len(found.square), 0.1)
+    np.testing.assert_allclose(replace(found, radius=4.0).ridge(ridge), found.ridge(ridge) / 4)
+
+
+def test_moments_of_a_block_are_those_of_counts_that_sum_to_the_rows() -> None:
+    """Exact sums are as they were; noisy ones become Σ t_c z_c z_cᵀ and ρ Σ t_c z_c with t ≥ 0 of the stated sum; of no rows, nothing."""
+    map = maps.Additive((0, 3), levels=2, gaps=(0,))
+    rng = np.random.default_rng(3)
+    cells = np.column_stack([rng.uniform(-1, 1, 200), rng.random(200) < 0.2, np.eye(4)[rng.integers(0, 4, 200)][:, :3]])
+    coding, codes = map.coding, map.codes(cells)
+    full = 1 + len(coding.blocks)
+    reach = np.sqrt(float(coding.common) / full)
+    square, added = np.zeros((coding.directions,) * 2), []
+    square[0, 0] = 200 * reach**2
+    for block, start, code in zip(coding.blocks, coding.starts, codes.T, strict=False):
+        adds = block.signs * np.sqrt([float(share) / full for share in block.shares])
+        here = slice(start, start + adds.shape[1])
+        added.append((adds, here))
+        square[0, here] = square[here, 0] = reach * adds[code].sum(axis=0)
+        square[here, here] = adds[code].T @ adds[code]
+    np.testing.assert_allclose(engine._by_numbers(square, coding, reach), square, atol=1e-5)
+    noise = 5 * rng.standard_normal(square.shape)
+    found = engine._by_numbers(square + noise + noise.T, coding, reach)
+    total = (square + noise + noise.T)[0, 0] / reach**2
+    for adds, here in added:
+        system = np.vstack([reach * adds.T, np.einsum("ci,cj->ijc", adds, adds).reshape(-1, len(adds))])
+        counts, *_ = np.linalg.lstsq(system, np.append(found[0, here], found[here, here].ravel()), rcond=None)
+        assert counts.min() >= -1e-6
+        assert counts.sum() == pytest.approx(total)
+        np.testing.assert_allclose(system @ counts, np.append(found[0, here], found[here, here].ravel()), atol=1e-6)
+        np.testing.assert_array_equal(found[0, here], found[here, 0])
+    assert not engine._by_numbers(0 * square, coding, reach).any()
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
-
 import mpmath
 import numpy as np
 import pytest
@@ -41,11 +39,6 @@ def test_a_digit_changed_in_any_part_is_noticed(part: str, monkeypatch: pytest.M
     above, below = getattr(noise, part)
     monkeypatch.setattr(noise, part, ((*above[:-1], above[-1] * (1 + 1e-13)), below))
     assert worst() > noise.ACCURACY
-
-
-def test_python_s_own_says_the_same() -> None:
-    theirs = np.array([statistics.NormalDist().inv_cdf(p) for p in PLACES])
-    assert np.abs(lower_normal_quantile(PLACES) - theirs).max() < 2e-14
 
 
 def test_shapes_and_pieces() -> None:

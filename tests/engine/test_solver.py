@@ -11,8 +11,8 @@ import pytest
 from noisygd_delete import Curator, Records, losses
 from noisygd_delete.bounds import solver_steps
 from noisygd_delete.bounds.solver_steps import proven_steps
-from noisygd_delete.engine import Objective, solver
 from noisygd_delete.engine import sample as sample_module
+from noisygd_delete.engine import solver
 from noisygd_delete.engine.descent import lbfgs
 from noisygd_delete.engine.linear_term import LinearTerm, draw_linear_term
 from noisygd_delete.engine.noise import ResearchNoise
@@ -175,21 +175,6 @@ def test_a_loss_that_lies_about_its_constants_publishes_nothing() -> None:
         solve(objective, start=None, **facts, fixed=True)
 
 
-@pytest.mark.parametrize(("loss", "regularization"), LOSSES, ids=IDS)
-@pytest.mark.parametrize("size", [0.0, 1.0, 1e3])
-def test_the_rounding_bound_covers_float64_gradients(loss, regularization, size) -> None:
-    records, objective, _ = problem("random labels", loss, regularization)
-    weights = size * np.random.default_rng(5).standard_normal(objective.shape)
-    truth = true_gradient(records, loss, regularization, weights)
-    error = float(np.sqrt(((objective.gradient(weights) - truth) ** 2).sum()))
-    norm = float(np.linalg.norm(weights))
-    bound = objective.gradient_error(norm)
-    assert error <= bound
-    assert bound <= 1e-12 * (1 + norm)
-    engine = Objective(records, loss, regularization=regularization, dtype="float64")
-    np.testing.assert_allclose(objective.gradient(weights), engine.gradient(weights), rtol=0, atol=2 * bound)
-
-
 def test_the_tolerance_covers_rounding(monkeypatch) -> None:
     """With an inflated rounding bound the solver must go further; a bound above γ can never be met."""
     records, objective, curvature = problem("random labels", losses.Logistic(1.0), 1e-2)
@@ -286,23 +271,6 @@ def test_the_sample_saves_passes_in_every_shape(loss, records, features, narrow)
     kept = sample.inverse(origin)
     once = passes_of(objective, origin, 1e-7, lambda weights: kept)
     assert steered <= once + 1  # taking it again on the way does not cost passes
-
-
-@pytest.mark.parametrize(
-    ("loss", "records", "features", "narrow"), SHAPES[:2], ids=["features by features", "rows by rows"]
-)
-def test_the_inverse_is_that_of_the_hessian_where_the_sample_is_the_table(
-    loss, records, features, narrow, monkeypatch
-) -> None:
-    monkeypatch.setattr(sample_module, "sample_rows", lambda **size: (size["records"], narrow))
-    objective = several_sizes(loss, records, features)
-    weights = np.random.default_rng(4).standard_normal(objective.shape)
-    rows = objective.strided(records)[0].astype(np.float64)
-    slopes = 1 / (1 + np.exp(-rows @ weights[0]))
-    hessian = (rows * (slopes * (1 - slopes))[:, None]).T @ rows / records + 1e-4 * np.eye(features)
-    direction = np.random.default_rng(5).standard_normal(objective.shape)
-    step = sample_module.Sample(objective, 1.0).inverse(weights)(direction @ hessian)
-    assert np.linalg.norm(step - direction) <= 0.02 * np.linalg.norm(direction)
 
 
 def test_a_wide_table_in_which_no_direction_stands_out_is_steered_by_a_multiple_of_one(monkeypatch) -> None:
@@ -447,7 +415,7 @@ def test_the_tolerance_is_always_reached_in_the_proven_number_of_passes(name, al
     if alone == "all three":
         assert solution.gradient_passes <= 600
     elif alone == "newton":
-        assert solution.gradient_passes <= min(solver.NEWTON_PASSES, proven) + 3
+        assert solution.gradient_passes <= solver.newton_passes(proven) + 3
     else:
         assert solution.gradient_passes <= proven + 3
 
@@ -466,6 +434,19 @@ def test_no_table_takes_more_than_the_quick_ways_and_the_proven_steps(name, quic
     assert len(made) <= quick + proven + 2
     assert solution.gradient_passes <= 2 * quick + 70 + proven + 2, "the sample's work beside them"
     assert np.linalg.norm(gradient(objective, solution.weights)) <= tolerance
+
+
+def test_clipped_slopes_at_a_tiny_regularization_take_far_fewer_passes_than_are_proven() -> None:
+    """L-BFGS stalls at the kinks, and Newton needs some thousand passes: more than its least number, and an eightieth of the proven ones."""
+    rng = np.random.default_rng(212)
+    rows = unit(rng.standard_normal((50, 30)))
+    labels = np.where(rows[:, 0] + 0.3 * rng.standard_normal(50) > 0, 1.0, -1.0)
+    loss, facts = losses.clip_loss(losses.Logistic(1.0), 0.3), {"strong_convexity": 1e-8, "objective_smoothness": 0.25}
+    objective = PreciseObjective(Records(rows, labels), loss, regularization=1e-8)
+    solution = solve(objective, start=None, tolerance=1e-8, **facts)
+    assert np.linalg.norm(objective.gradient(solution.weights)) <= 1e-8
+    assert [*map(solver.newton_passes, (3, 500, 4000, 4008))] == [3, 500, 500, 501]
+    assert solver.NEWTON_PASSES < solution.gradient_passes < proven_steps(distance=1e8, tolerance=1e-8, **facts) / 80
 
 
 def test_newton_goes_to_a_kink_where_no_second_derivative_is() -> None:

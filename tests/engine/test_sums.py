@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from noisygd_delete import Budget, Curator, Execution, Records, learn, losses
 from noisygd_delete.bounds.arithmetic import BLOCK, CHUNK, MOST_PARTITIONS, MOST_PROCESSES, gradient_error
-from noisygd_delete.engine import execution
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.engine.sums import HeldSums, _sums_of_chunks
+from noisygd_delete.engine.sums import HeldSums, SparseSums, _sums_of_chunks
 from noisygd_delete.errors import InvalidParameter
-from tests.bank import sized_plan
+from noisygd_delete.records import SparseRows
+from tests.bank import Part, sized_plan
 
 from ..sources.clusters.in_process import in_partitions
-from .test_distributed import Part
 
 N, SLOTS, D = 5000, 5200, 4
 LOSSES = [losses.Logistic(1.0), losses.Softmax(1.0, classes=3), losses.PseudoHuber(1.0, delta=0.5)]
@@ -38,14 +36,8 @@ def table(loss, seed: int = 0) -> Records:
     return Records(rows, kinds[loss.label_kind], slots=SLOTS)
 
 
-def mapped(records: Records, folder: Path) -> Records:
-    rows = np.memmap(folder / "rows", np.float32, mode="w+", shape=records.features.shape)
-    rows[:] = records.features
-    return Records.from_slots(rows, np.array(records.labels), records.names, None)
-
-
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_memory_map_group_and_partitions_answer_alike(loss, tmp_path: Path) -> None:
+def test_memory_group_and_partitions_answer_alike(loss) -> None:
     records = table(loss)
     weights = np.random.default_rng(1).standard_normal((loss.outputs, D))
     facts = {"regularization": 0.01}
@@ -53,11 +45,7 @@ def test_memory_map_group_and_partitions_answer_alike(loss, tmp_path: Path) -> N
     bound = 2 * own.gradient_error(float(np.linalg.norm(weights)))
     assert bound < 1e-10
     others = {
-        "map": PreciseObjective(mapped(records, tmp_path), loss, **facts),
-        **{
-            f"{parts} partitions": PreciseObjective(in_partitions(records, parts), loss, **facts)
-            for parts in (1, 7, 300)
-        },
+        f"{parts} partitions": PreciseObjective(in_partitions(records, parts), loss, **facts) for parts in (1, 7, 300)
     }
     for name, other in others.items():
         assert np.linalg.norm(other.gradient(weights) - own.gradient(weights)) <= bound, name
@@ -95,37 +83,6 @@ def test_the_bound_covers_partitions_in_exact_arithmetic(order: str, parts: int)
     computed = objective.gradient(np.ones((1, D)))[0]
     off = [Fraction(float(c)) - e / N for c, e in zip(computed, exact_sum(records), strict=True)]
     assert math.sqrt(sum(float(each) ** 2 for each in off)) <= objective.gradient_error(math.sqrt(D))
-
-
-@pytest.mark.parametrize("fault", ["left out", "twice", "in float32"])
-def test_a_planted_fault_breaks_the_bound(fault: str) -> None:
-    """One partition of 700 left out or counted twice, or their sums added in float32: the exact sum shows it."""
-    loss, records = losses.Linear(1.0), adversarial("first half against second")
-    held = in_partitions(records, 700)
-    parts = [part.of_rows(loss) for part in Parts.of(held)]
-    wrong = {
-        "left out": sum(parts[1:]),
-        "twice": sum(parts) + parts[0],
-        "in float32": np.cumsum(np.array(parts, np.float32), axis=0, dtype=np.float32)[-1].astype(np.float64),
-    }[fault]
-    off = np.linalg.norm(wrong[0] / N - [float(each / N) for each in exact_sum(records)])
-    assert off > PreciseObjective(held, loss, regularization=0.0).gradient_error(math.sqrt(D))
-
-
-class Parts:
-    """The partitions' own sums, one by one."""
-
-    def __init__(self, partition) -> None:
-        self.partition = partition
-
-    @classmethod
-    def of(cls, held) -> list[Parts]:
-        return [cls(each) for each in held._cluster.held]
-
-    def of_rows(self, loss) -> np.ndarray:
-        from noisygd_delete_sources.workers.questions import GradientSum
-
-        return GradientSum(loss, N, np.ones((1, D)), "float64").answer_for(self.partition)
 
 
 @pytest.mark.parametrize("records", [1, 256, 257, 3000, 10**7, 10**10])
@@ -216,24 +173,8 @@ def test_no_sum_runs_over_more_rows_than_the_bound_counts(rows: int) -> None:
     numbers = np.arange(2 * rows, dtype=np.float32).reshape(rows, 2)
     slopes = np.asfortranarray(np.tile([[1.0], [-2.0]], rows))
     sums = _sums_of_chunks(slopes, numbers)
+    thin = SparseSums(SparseRows.of("rows", numbers, ValueError), np.zeros(rows), losses.Linear(1.0))
+    sparse = thin._part(0, rows, "float64").sums(slopes)
     expected = [slopes[:, at : at + CHUNK] @ numbers[at : at + CHUNK] for at in range(0, rows, CHUNK)]
     np.testing.assert_array_equal(sums, expected)
-
-
-@pytest.mark.parametrize(("rows", "width"), [(40_000, 3), (9000, 200), (5000, 3000)])
-@pytest.mark.parametrize("processors", [1, 3])
-def test_parts_side_by_side_add_up_to_the_same_bits(rows: int, width: int, processors: int, monkeypatch) -> None:
-    """On however many threads; and within the declared rounding of exact sums of the same floats."""
-    generator = np.random.default_rng(rows)
-    table = (generator.standard_normal((rows, width)) / width).astype(np.float32)
-    loss = losses.Linear(1.0)
-    monkeypatch.setattr(execution, "thread_count", lambda numbers: processors)
-    got = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
-    exact = np.array([math.fsum(column) for column in table.T.astype(float)])
-    slope = loss.derivative(np.zeros((1, 1)), np.zeros(1), np)[0, 0]
-    bound = {"lipschitz": 1.0, "curvature": 0.0, "outputs": 1, "records": rows, "features": width}
-    allowed = rows * gradient_error(**bound, regularization=0.0, weights_norm=math.sqrt(width))
-    assert np.linalg.norm(got[0] - slope * exact) <= allowed
-    monkeypatch.setattr(execution, "thread_count", lambda numbers: 1)
-    again = HeldSums(table, np.zeros(rows), loss).gradient(np.ones((1, width)), "float64")
-    assert got.tobytes() == again.tobytes()
+    np.testing.assert_array_equal(sparse, expected)

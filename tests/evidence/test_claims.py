@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.evidence.claims import KEYS, Claim, claim_sentence
+from noisygd_delete.evidence.claims import CATALOGUE, KEYS, Claim, claim_sentence, claim_terms
 from noisygd_delete.evidence.notices import Reasons
+from noisygd_delete.evidence.verification import claims_fault
 from noisygd_delete.privacy.sentences import language_codes, load_catalogue
 from noisygd_delete.store.position import COUNTED_BY
 
@@ -18,7 +21,7 @@ from ..bank import PROBLEMS, plan_by
 
 RESULTS = Path(__file__).parents[2] / "proofs_check" / "RESULTS.md"
 SAMPLES: dict[str, Any] = {
-    "count": 2, "odds": 51, "bound": 0.12345, "number": 1e-6, "day": "2026-05-04", "text": "{x} }{ Ltd", "word": "trigger",
+    "count": 2, "odds": 57, "bound": 0.12345, "number": 1e-6, "day": "2026-05-04", "text": "{x} }{ Ltd", "word": "trigger",
     "list": ["age", "{pay}"],
 }  # fmt: skip
 CONDITIONS = {"figure": ("requests-blind", "target-fixed", "schedule-fixed"), "odds": ("total-fixed",)}
@@ -80,7 +83,7 @@ def test_no_figure_is_said_without_its_conditions(language: str) -> None:
         for claim in claims(key):
             said = claim_sentence(claim, language)
             assert all(words[name] in said for name in claim.conditions), key
-            assert KEYS[key].role == "odds" or "51" in said, key
+            assert KEYS[key].role == "odds" or "57" in said, key
         with pytest.raises(KeyError):
             claim_sentence(Claim(key, claims(key)[0].values), language)  # no condition given: nothing is said
 
@@ -113,3 +116,68 @@ def test_other_values_than_its_own_are_refused() -> None:
     for claim in (Claim("edited", {}), Claim("edited", {"day": "2026-05-04", "more": 1}), Claim("forgotten", {})):
         with pytest.raises(InvalidParameter, match="no claim"):
             claim_sentence(claim)
+
+
+def test_a_figure_in_the_terms_of_the_field_has_its_divergence_where_there_is_one() -> None:
+    due = claims("erased.all")[0]
+    alone = claim_terms(replace(due, values={**due.values, "renyi": None}))
+    assert claim_terms(due).startswith(alone)
+    assert "Rényi" in claim_terms(due).removeprefix(alone)
+
+
+# --- what a verifier compares ---
+
+# a claim too many takes nothing away: remarks and conditions that follow from the mechanisms of the releases
+HARMLESS = {
+    "gradient-norm", "constants-declared", "slots-public", "gaussian-noise", "real-arithmetic", "solver-tolerance", "time-unseen", "exact-noise",
+    "exact-steps", "rows-in-place", "row-shape", "machine-trusted", "stages-published", "samples-unseen", "counts-one-cell", "moments-own-norm",
+    "sums-carried", "sums-all-rows", "weighed-by-person", "persons-once", "hardly", "left.base", "left.extractor", "left.statistics",
+}  # fmt: skip
+# unit -> (values that hold where the sample is proven, values that do not)
+STATED: dict[str, tuple[list[Any], list[Any]]] = {
+    "bound": ([0.12345 * (1 - 1e-10), 0.2, 1, None], [0.12345 * (1 - 1e-8), -0.2, -0.0, math.inf, math.nan, True, "0.2"]),
+    "odds": ([57, 58, 100], [56, 101, 57.0, True, None, -57]),
+    "number": ([1e-6 * (1 + 1e-10)], [1e-6 * (1 + 1e-6), 1e-7, 0, None, True, "1e-6"]),
+    "count": ([2], [1, 3, 2.0, -2, True, None, "2", 2**53]),
+    "day": (["2026-05-04"], ["2026-05-05", "2026-5-4", "soon", "", None, 20260504]),
+    "text": (["{x} }{ Ltd"], ["{x} }{ ltd", "", None, 1, ["{x} }{ Ltd"]]),
+    "word": ([], ["other", "", None, 1]),
+    "list": ([["age", "{pay}"]], [["age"], ["{pay}", "age"], "age", None, [1, 2], ["age", 2]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_claim_holds_if_it_states_no_less_than_is_proven(key: str) -> None:
+    """Each value for itself, with every condition; one claim less is a fault, and one more unless it only limits."""
+    due = claims(key)[0]
+
+    def fault(*stated: Claim) -> str | None:
+        try:
+            return claims_fault(stated, [due], CATALOGUE)
+        except InvalidParameter as error:  # no day
+            return str(error)
+
+    assert fault(due) is None
+    assert fault() is not None
+    assert (fault(due, due) is None) == (key in HARMLESS)
+    for name, unit in KEYS[key].values.items():
+        right, wrong = STATED[unit]
+        for value in (*right, *wrong):
+            holds = value in right and type(value) in {type(one) for one in right if one == value}
+            found = fault(replace(due, values={**due.values, name: value}))
+            assert (found is None) == holds, (name, value, found)
+        assert fault(replace(due, values={n: v for n, v in due.values.items() if n != name})) is not None
+    assert fault(replace(due, values={**due.values, "more": 1})) is not None
+    for condition in due.conditions:
+        left = tuple(name for name in due.conditions if name != condition)
+        assert condition in str(fault(replace(due, conditions=left)))
+    assert fault(replace(due, conditions=(*due.conditions, "machine-trusted"))) is None
+    for wrong in ("not-anonymous", "ranges-public", "nonsense", *due.conditions[:1]):
+        assert fault(replace(due, conditions=(*due.conditions, wrong))) is not None, wrong
+
+
+def test_a_figure_that_cannot_be_proven_is_stated_by_nobody() -> None:
+    due = claims("present.all")[0]
+    unknown = replace(due, values={**due.values, "epsilon": None})
+    assert claims_fault([unknown], [unknown], CATALOGUE) is None
+    assert claims_fault([due], [unknown], CATALOGUE) is not None

@@ -6,20 +6,17 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from noisygd_delete.accountant import Accountant, Event, events
-from noisygd_delete.evidence import derivation, erasure_certificate, store_claims
-from noisygd_delete.evidence.claims import Claim
+from noisygd_delete.accountant import Accountant, Event
+from noisygd_delete.evidence import erasure_certificate, store_claims
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.store_claims import claims_of_store
 from noisygd_delete.methods import CountedRecords
-from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.serialization import plan_from_dict
@@ -127,12 +124,17 @@ def judged(seed: int, methods: Sequence[str] = MIXED) -> list[str]:
     return owed.faults(paper, [event.to_dict() for event in events], facts)
 
 
-def test_every_claim_of_random_histories_stands_with_what_it_owes() -> None:
-    assert {seed: found for seed in range(60) if (found := judged(seed))} == {}
+OVER = pytest.mark.parametrize("methods", [MIXED, IN_ANY_ORDER], ids=["mixed", "over a source"])
 
 
-def test_every_claim_about_rows_in_a_source_stands_with_what_it_owes() -> None:
-    assert {seed: found for seed in range(60) if (found := judged(seed, IN_ANY_ORDER))} == {}
+@OVER
+def test_every_claim_of_a_few_random_histories_stands_with_what_it_owes(methods: Sequence[str]) -> None:
+    assert {seed: found for seed in range(5) if (found := judged(seed, methods))} == {}
+
+
+@OVER
+def test_every_claim_of_random_histories_stands_with_what_it_owes(methods: Sequence[str]) -> None:
+    assert {seed: found for seed in range(5, 60) if (found := judged(seed, methods))} == {}
 
 
 @pytest.mark.parametrize("methods", [MIXED, EXACT, IN_ANY_ORDER], ids=["mixed", "exact", "over a source"])
@@ -168,18 +170,6 @@ def test_no_sentence_of_a_release_that_resumed_says_that_it_was_learned_afresh()
     assert met > 0
 
 
-@pytest.mark.parametrize("fault", ["counted", "in place"])
-def test_a_source_spoken_of_like_a_table_here_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if fault == "counted":
-        right = derivation._source_claims
-        monkeypatch.setattr(
-            derivation, "_source_claims", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
-        )
-    else:
-        monkeypatch.setattr(Plan, "allow_any_order", lambda self: self)
-    assert any(judged(seed, IN_ANY_ORDER) for seed in range(20))
-
-
 @pytest.mark.long
 def test_every_claim_of_many_random_histories_stands_with_what_it_owes(
     record_property: Callable[[str, str], None],
@@ -201,92 +191,6 @@ def test_papers_about_a_store_state_of_a_record_still_there_what_its_certificate
             assert told[key].values["advantage"] == pytest.approx(values["advantage"], rel=1e-9), (seed, key)
         beyond += due["present.one"]["advantage"] > plan.dp.with_slack().advantage * (1 + 1e-6)
     assert beyond > 0
-
-
-def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = derivation.conditions_of
-
-    def careless(plan: Plan, accountant: Accountant, from_data: Any, runs: Any) -> Any:
-        kept = {key for key, _ in plan.mechanism.conditions()}
-        mine = [Claim(key, values) for key, values in plan.mechanism.conditions()]
-        return [
-            *(
-                claim
-                for claim in right(plan, accountant, from_data, runs)
-                if claim.key not in kept and "method" not in claim.values
-            ),
-            *mine,
-        ]
-
-    monkeypatch.setattr(derivation, "conditions_of", careless)
-
-
-def everyone_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivation, "are_whole_subjects", lambda erasure, rows: True)
-
-
-def ranges_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = derivation.conditions_of
-    monkeypatch.setattr(
-        derivation, "conditions_of", lambda plan, accountant, _, runs: right(plan, accountant, (), runs)
-    )
-
-
-def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Guarantee, "non_adaptive", property(lambda self: False))
-
-
-def any_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = derivation._figure_claims
-    monkeypatch.setattr(
-        derivation,
-        "_figure_claims",
-        lambda *given: (
-            replace(c, conditions=tuple(n for n in c.conditions if "schedule" not in n)) for c in right(*given)
-        ),
-    )
-
-
-def nothing_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "_PUBLISHED", {})  # by which an event checks its kind
-    monkeypatch.setattr(derivation, "_row_norms", lambda runs: [])  # which refuses what does not publish a model
-    for kind in (SampledGaussian, CountedRecords, type(plan_by("staged").mechanism)):
-        monkeypatch.setattr(kind, "left", "")
-
-
-def time_unspoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    for kind in (
-        type(plan_by("objective-perturbation").mechanism),
-        type(plan_by("output-perturbation, cold").mechanism),
-    ):
-        right = kind.conditions
-
-        def without(self: Mechanism, right: Any = right) -> Any:
-            return tuple(one for one in right(self) if one[0] != "time-unseen")
-
-        monkeypatch.setattr(kind, "conditions", without)
-
-
-def no_publisher_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derivation, "_may_have_used", lambda oldest, release: False)
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        newest_alone,
-        everyone_whole,
-        ranges_unasked,
-        unconditional,
-        any_schedule,
-        nothing_left,
-        time_unspoken,
-        no_publisher_before,
-    ],
-)
-def test_a_planted_fault_is_seen(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    fault(monkeypatch)
-    assert any(judged(seed) for seed in range(40))
 
 
 # --- figures of a person whose rows leave in several requests, against the exact chain ---
@@ -394,16 +298,6 @@ def test_what_a_deletion_would_cost_is_no_less_than_what_it_costs() -> None:
             for guarantee in (then.deletion_later_releases(), then.deletion_observed())
         ]
         assert all(told >= owing for told, owing in zip(ahead.deletion(1e-6), owed_then, strict=True)), seed
-
-
-def test_a_card_by_the_plan_s_own_figure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A plan's figure is about its own runs: after other methods, a statistic or an extractor it may be too small."""
-    monkeypatch.setattr(store_claims, "claims_of_store", partial(_careless, store_claims.claims_of_store))
-    assert sum(bool(standing_faults(seed)) for seed in range(60)) >= 3
-
-
-def _careless(right: Callable[..., dict[str, Claim]], accountant: Accountant, plan: Plan) -> dict[str, Claim]:
-    return {**right(accountant, plan), "present.one": right(Accountant(plan), plan)["present.one"]}
 
 
 def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> None:

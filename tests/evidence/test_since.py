@@ -50,9 +50,9 @@ def derive_more(more: Callable[[tuple[Claim, ...]], tuple[Claim, ...]], monkeypa
         monkeypatch.setattr(module, "claims_of", lambda *given: more(right(*given)))
 
 
-def add_claim(role: str, monkeypatch: pytest.MonkeyPatch, *, since: int = 2) -> None:
+def add_claim(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Add a claim to the table, of a new catalogue, and derive it from every erasure; a "figure condition" goes with each figure."""
-    monkeypatch.setitem(KEYS, NEW, Claimable(role.removeprefix("figure "), {}, since=since))
+    monkeypatch.setitem(KEYS, NEW, Claimable(role.removeprefix("figure "), {}, since=2))
     for module in (claims, certificate):
         monkeypatch.setattr(module, "CATALOGUE", 2)
     for function in (certificate.facts_to_json,):
@@ -89,15 +89,6 @@ def test_a_new_claim_breaks_no_certificate_of_an_earlier_catalogue_and_is_owed_f
     older = limited_io.parse_json(new)
     older["identity"]["catalogue"] = 1
     assert not holds(dumped(sign_document(older, key))), "its catalogue has no such claim"
-
-
-@pytest.mark.parametrize("role", ROLES)
-def test_without_since_a_new_claim_breaks_every_certificate(
-    role: str, issued: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Power: this is what a claim does that earlier certificates are wrong without."""
-    add_claim(role, monkeypatch, since=1)
-    assert not any(map(holds, issued))
 
 
 def test_a_certificate_of_a_later_catalogue_is_not_judged(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:

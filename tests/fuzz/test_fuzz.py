@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from noisygd_delete.errors import InvalidParameter
-from tests.fuzz.guided import NASTY, TOKENS, Outcome, Target, attempt, fuzz, peak_memory
+from tests.fuzz.guided import NASTY, Outcome, Target, attempt, fuzz, peak_memory
 from tests.fuzz.targets import targets
 
 NAMES = (
@@ -42,19 +40,6 @@ def test_a_good_file_is_read_and_mutants_are_read_right_or_refused(all_targets, 
     outcome = fuzz(target, QUICK, seed=1)
     assert outcome.failures == []
     assert outcome.accepted + outcome.refused == QUICK
-
-
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(st.data())
-def test_any_bytes_in_any_place_are_read_right_or_refused(all_targets, name: str, data: st.DataObject) -> None:
-    target, outcome = chosen(all_targets, name), Outcome()
-    seed = target.seeds[0]
-    start = data.draw(st.integers(0, len(seed)))
-    end = data.draw(st.integers(start, len(seed)))
-    middle = data.draw(st.one_of(st.binary(max_size=40), st.sampled_from(TOKENS), st.text(max_size=20).map(str.encode)))
-    attempt(target, seed[:start] + middle + seed[end:], outcome)
-    assert outcome.failures == []
 
 
 def test_the_fuzzer_finds_a_planted_fault() -> None:

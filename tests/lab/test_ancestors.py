@@ -141,7 +141,7 @@ def test_refreshed_bases_rows_that_come_back_masks_and_trials_are_summed_exactly
     """Bases learned again, a person who leaves and comes back under another id, masks that keep later rows out, and runs of which the best
     was taken: an observer who saw every trial learns as much as is stated, and nobody learns more."""
     rng, back, refreshed = np.random.default_rng(8), 0, 0
-    for _ in range(1500):
+    for _ in range(500):
         stages, releases = int(rng.integers(2, 4)), int(rng.integers(3, 8))
         mus, gone = np.exp(rng.uniform(-2, 0.5, stages)), int(rng.integers(1, releases - 1))
         again = int(rng.integers(gone, releases))
@@ -194,8 +194,8 @@ def test_refreshed_bases_rows_that_come_back_masks_and_trials_are_summed_exactly
             taken = [first[number] for number in shown[release]]
             assert math.sqrt(stage_chain.squared_mu(flat, taken)) <= stated_here * (1 + 1e-8) + 1e-9
         back += person[1].left is None
-    assert back > 300
-    assert refreshed > 300
+    assert back > 100
+    assert refreshed > 100
 
 
 def forgetful_of_starts(history, observed):

@@ -37,7 +37,7 @@ def trained(digits):
     inputs, labels = digits
     return train_extractor(
         convolution(), head(), inputs[:1400], labels[:1400],
-        input_shape=INPUT, noise_multiplier=1.0, epochs=3, batch=140,
+        input_shape=INPUT, noise_multiplier=1.0, epochs=1, batch=140,
     )  # fmt: skip
 
 
@@ -95,12 +95,12 @@ def test_an_extractor_covers_rows_and_so_does_the_sum(trained, digits):
 
 def test_training_is_recorded_as_it_was_run(trained):
     event = trained.event
-    assert event == Event("extractor", 30, 0, SampledGaussian(records=1400, sampling_rate=0.1, noise_multiplier=1.0))
+    assert event == Event("extractor", 10, 0, SampledGaussian(records=1400, sampling_rate=0.1, noise_multiplier=1.0))
     accounting = pytest.importorskip("dp_accounting", reason="the independent accountant")
     from dp_accounting.rdp import RdpAccountant
 
     sampled = accounting.PoissonSampledDpEvent(0.1, accounting.GaussianDpEvent(1.0))
-    theirs = RdpAccountant([2, 5, 16, 32]).compose(accounting.SelfComposedDpEvent(sampled, 30))
+    theirs = RdpAccountant([2, 5, 16, 32]).compose(accounting.SelfComposedDpEvent(sampled, 10))
     cost = trained.cost("dp", "zero-out")
     for order, value in zip(theirs._orders, theirs._rdp, strict=True):
         assert cost.renyi(float(order)) == pytest.approx(value, rel=1e-8)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -33,7 +32,11 @@ def values_of(loss, label):
 
 def reached(loss):
     rng = np.random.default_rng(3)
-    ends = {LABELS[loss.label_kind][place] for place in (0, -1)}
+    ends = (
+        LABELS[loss.label_kind][-1:]
+        if loss.label_kind == "class"
+        else {LABELS[loss.label_kind][place] for place in (0, -1)}
+    )
     attacks = [loss_attack.constants(values_of(loss, y), loss.outputs, rng) for y in sorted(ends)]
     return np.max(attacks, axis=0)
 
@@ -53,25 +56,6 @@ def test_the_search_reaches_the_constants_and_never_exceeds_them(loss):
     assert lower <= 1e-5  # convex, up to rounding
     assert loss.constants.range == math.inf
     assert spread > 10  # and nothing suggests a bound
-
-
-@pytest.mark.parametrize("height", [1.0, 0.2])
-@pytest.mark.parametrize("width", [1.0, 0.1, 5.0])
-def test_a_kink_of_the_derivative_exceeds_no_constant_and_hides_no_wrong_one(height, width):
-    """A C^{1,1} loss: the smoothed hinge, h(1 − z)²/(2w) where 0 ≤ 1 − z ≤ w, linear and 0 beside it; L = h, β₊ = h/w."""
-
-    def value(scores):
-        rest = np.clip(1 - scores[:, 0], 0.0, None)
-        part = np.minimum(rest, width)
-        return height * part * (rest - part / 2) / width
-
-    lipschitz, upper, lower, _ = loss_attack.constants(value, 1, np.random.default_rng(3))
-    constants = losses.LossConstants(lipschitz=height, smoothness=height / width)
-    assert within(lipschitz, upper, constants)
-    assert lower <= 1e-5
-    for field in ("lipschitz", "smoothness"):
-        for factor in (0.999, 1.01):
-            assert not within(lipschitz, upper, replace(constants, **{field: factor * getattr(constants, field)}))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from scipy.optimize import minimize
 from noisygd_delete import Budget, Curator, Records, learn, losses, make_plan, methods
 from noisygd_delete.curator import starts
 from noisygd_delete.engine.objective import PreciseObjective
-from noisygd_delete.errors import InvalidParameter
-from noisygd_delete.planner import advise, explain_plan, make_advised_plan
+from noisygd_delete.planner import advise, make_advised_plan
 
 LOSS = losses.clip_loss(losses.Logistic(1.0), 0.6)
 BUDGET = Budget.from_epsilon_delta(dp=(2.0, 1e-6), deletion=(0.2, 1e-6))
@@ -30,39 +28,6 @@ def table(rows: int = 500, seed: int = 0) -> Records:
     made = generator.standard_normal((rows, 8))
     made /= np.linalg.norm(made, axis=1, keepdims=True) * (1 + 1e-6)
     return Records(made, np.where(made[:, 0] + 0.3 * generator.standard_normal(rows) > 0, 1.0, -1.0))
-
-
-# -- what it costs
-
-
-@pytest.mark.parametrize("solver", ["warm", "cold", "fixed"])
-def test_three_minimisers_take_the_noise_of_three_releases(solver) -> None:
-    plan, one = (planned(method=methods.ObjectivePerturbation(chain=chain, solver=solver)) for chain in (3, 1))
-    assert math.sqrt(3) * 0.99 <= plan.calibration.linear_term / one.calibration.linear_term <= math.sqrt(3) * 1.2
-    assert plan.calibration.delete_solver_passes == pytest.approx(3 * one.calibration.delete_solver_passes, rel=0.2)
-    if solver != "warm":
-        assert plan.deletion.gdp == 0
-
-
-def test_an_observed_release_of_a_chain_costs_its_links_squared() -> None:
-    """The adaptive figure, for a requester who saw p releases with the record: p times the links of each; a chain charged as one
-    minimiser would promise a third of it."""
-    plan = planned(
-        method=methods.ObjectivePerturbation(chain=3, solver="cold"), budget=Budget.from_gdp(dp=0.6, deletion=0.1)
-    )
-    single = replace(plan.mechanism, chain=1).interval("deletion", "erased-vs-never", steps_with=1).gdp
-    for models in (1, 4):
-        assert plan.deletion_observed(models).gdp == pytest.approx(math.sqrt(3 * models) * single, rel=1e-9)
-
-
-def test_plans_and_facts_state_the_length_of_the_chain() -> None:
-    plan, one = planned(), planned(chain=1)
-    assert plan.mechanism.to_dict()["chain"] == 3
-    assert one.mechanism.to_dict()["chain"] == one.method.to_dict()["chain"] == 1
-    for wrong in (0, 17, 1.5):
-        with pytest.raises(InvalidParameter, match="chain"):
-            methods.ObjectivePerturbation(chain=wrong)
-    assert "3 times in a row" in explain_plan(plan)
 
 
 # -- what is run

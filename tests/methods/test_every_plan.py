@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
-from functools import cached_property
 from typing import Any
 
 import pytest
@@ -13,10 +11,6 @@ import pytest
 from noisygd_delete import Budget, losses, make_plan
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage
-from noisygd_delete.methods.explanations import explain_noise
-from noisygd_delete.methods.output_perturbation import OutputPerturbation
-from noisygd_delete.methods.plan import Calibration, Plan
-from noisygd_delete.methods.problem import Problem
 from noisygd_delete.methods.procedure import Minimizer
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
 from tests.bank import FURTHER, PROBLEMS, USUAL, plan_by
@@ -27,20 +21,6 @@ SAMPLED = {**USUAL, "loss": losses.MultilayerPerceptron(radius=1.0, classes=2, h
 
 def _made(name: str):
     return make_plan(**SAMPLED) if name == "sampled" else plan_by(name)
-
-
-@pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, "sampled"])
-def test_a_plan_explains_itself_and_all_its_publications_fit_what_it_allows(name: str) -> None:
-    plan = _made(name)
-    paragraphs = plan.explain().split("\n\n")
-    assert len(paragraphs) >= 4
-    assert all(one.strip() for one in paragraphs)
-    assert explain_noise(plan.learning, [stage.learning for stage in plan.calibration.stages])
-    assert json.loads(json.dumps(plan.summary(), allow_nan=False))["method"] == plan.method.name
-    assert plan.outlook.excess_risk > 0
-    assert plan.outlook.weight_deviation > 0
-    order = plan.problem.budget.order or 2.0
-    assert plan.dp.renyi(order) <= plan.allowed.renyi(order) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER])
@@ -75,6 +55,12 @@ def test_what_is_stored_reads_back_and_a_part_that_says_more_than_is_known_is_re
             with pytest.raises(InvalidParameter):
                 read(stored)
             del part["nobody_knows"]
+            for field, value in part.items():
+                if isinstance(value, float) and value == 0:  # a signed document has one form
+                    part[field] = -0.0
+                    with pytest.raises(InvalidParameter, match=r"never -0\.0"):
+                        read(stored)
+                    part[field] = value
 
 
 @pytest.mark.parametrize("name", [*PROBLEMS, *FURTHER, "sampled"])
@@ -85,13 +71,6 @@ def test_a_stored_number_that_the_method_does_not_use_is_refused(name: str) -> N
     for number in unused:
         with pytest.raises(InvalidParameter):
             plan_from_dict({**stored, number: 0.5})
-
-
-def test_a_plan_shows_parts_and_at_most_six_properties() -> None:
-    shown = [name for name, value in vars(Plan).items() if isinstance(value, (property, cached_property))]
-    assert len([name for name in shown if not name.startswith("_")]) <= 6
-    parts = {field.name for field in fields(Plan)}
-    assert not parts & {field.name for kind in (Problem, Calibration) for field in fields(kind)}
 
 
 def _inside(facts: Any) -> list[dict[str, Any]]:
@@ -118,9 +97,6 @@ def _check(plan: Any) -> None:
 
 
 def test_what_a_method_is_not_proven_for_is_refused() -> None:
-    _refused(plan_by("objective-perturbation"), "rounding of a gradient", gradient_tolerance=1e-30)
-    _refused(plan_by("output-perturbation, warm"), "rounding", gradient_tolerance=1e-30)
-    _refused(plan_by("noisy-gd:analysis=theorem-5-2"), "starts from that law", init_variance=1.0)
     ladder = plan_by("staged")
     with pytest.raises(InvalidParameter, match="other numbers"):
         plan_from_dict({**ladder.to_dict(), "kept": 0})
@@ -140,14 +116,3 @@ def test_noise_of_a_stage_on_samples_is_at_least_what_its_multiplier_is() -> Non
     for less in (1 / 2, 1 - slack / 2):
         _refused(stage, "noise_multiplier", noise_variance=least * less)
     assert stage.outlook.excess_risk == math.inf
-
-
-def test_a_tolerance_that_the_budget_cannot_hold_is_refused_with_the_largest_that_it_can() -> None:
-    with pytest.raises(InvalidParameter, match=r"must be at most [\d.e-]+ for this deletion budget"):
-        make_plan(
-            **{
-                **USUAL,
-                "method": OutputPerturbation(gradient_tolerance=1.0),
-                "budget": Budget(order=8, dp=1.0, deletion=0.1),
-            }
-        )

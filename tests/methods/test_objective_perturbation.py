@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from dataclasses import replace
@@ -17,10 +16,7 @@ from noisygd_delete.engine.objective import PreciseObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.losses import CATALOGUE
 from noisygd_delete.methods.procedure import InitialLaw, Procedure
-from noisygd_delete.planner import explain_plan
 from noisygd_delete.privacy.curves import FORMS
-from noisygd_delete.privacy.guarantee import Guarantee
-from noisygd_delete.privacy.worlds import FIXED_RECORD
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3}
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
@@ -157,29 +153,6 @@ def test_unlearning_forgets_whatever_the_start() -> None:
     after = [resume(records, model, plan, np.random.default_rng(9)).weights for model in models]
     assert np.abs(after[0] - after[1]).max() <= 2 * plan.calibration.gradient_tolerance / 0.02 + 2 * plan.mechanism.grid
     assert np.abs(models[0].weights - models[1].weights).max() > 0.01
-
-
-def test_history_and_papers_take_it_as_any_other() -> None:
-    plan = planned()
-    events = [Event("learn", 0, 0, plan.mechanism), *[Event("unlearn", 0, 1, plan.mechanism)] * 3]
-    account = Accountant(plan, events)
-    total = account.dp_cumulative()
-    assert Guarantee.from_dict(json.loads(json.dumps(total.to_dict()))) == total
-    assert account.deletion(1, 3, [3, 4]).renyi(10) == plan.deletion.renyi(10)
-    assert account.deletion(1, 3).renyi(10) == pytest.approx(2 * account.deletion(1, 2).renyi(10))
-    assert account.deletion_later_releases().renyi(10) <= 0.01 * (1 + 1e-9)  # of ε_dp = 1
-    seen = account.deletion_adaptive(1, 1, 4).renyi(10)
-    assert account.deletion(1, 4, [4]).renyi(10) < seen < account.deletion(1, 4).renyi(10)
-    assert FIXED_RECORD in total.assumptions
-    said = " ".join(total.assumptions)
-    assert "real numbers" not in said
-    assert "exact discrete Gaussian" in said
-    assert "ChaCha20" in said
-    assert plan.mechanism.slack == 0
-    assert "real numbers;" not in plan.explain()
-    assert "forecast cost" in explain_plan(plan)
-    with pytest.raises(InvalidParameter, match="noisy steps"):
-        Event("learn", 5, 0, plan.mechanism)
 
 
 def test_a_ledger_of_very_many_different_releases_is_answered_in_seconds() -> None:

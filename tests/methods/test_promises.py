@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import MISSING, fields, is_dataclass, replace
 
 import pytest
 
 from noisygd_delete import Budget, losses
-from noisygd_delete.errors import InvalidParameter, NoisyGDDeleteError
-from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper
+from noisygd_delete.errors import AssumptionViolated, InvalidParameter, NoisyGDDeleteError
+from noisygd_delete.methods import METHODS, Stage, external_row_methods, method_variants, noisy_gd_paper, resolve_method
 from noisygd_delete.methods.noisy_gd_gibbs import GibbsNoisyGD
 from noisygd_delete.methods.plan import Method, without_options
 from noisygd_delete.methods.sampled_steps import SampledSteps
 from noisygd_delete.methods.serialization import problem_from_dict
-from noisygd_delete.methods.specs import _parse_stages, parse_spec
+from noisygd_delete.methods.specs import _parse_stages, format_spec, parse_spec
 from noisygd_delete.privacy.budget import Total
 
 from ..bank import FURTHER, PAIRS, PROBLEMS, plan_by
@@ -236,6 +237,65 @@ def test_a_field_without_a_name_or_without_a_sign_is_refused() -> None:
     for text in ("noisy-gd:step", "noisy-gd:=3"):
         with pytest.raises(InvalidParameter, match="must be FIELD=VALUE"):
             parse_spec("method", text)
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_a_release_of_steps_that_no_run_takes_is_refused(name: str) -> None:
+    plan = plan_by(name)
+    runs = {plan.calibration.learn_steps, plan.calibration.delete_steps}
+    for steps in runs:
+        plan.mechanism.check(steps)
+    of_any_steps = name.startswith(("noisy-gd", "output"))
+    for wrong in {0} if name.startswith("output") else set() if of_any_steps else {max(runs) + 1, 10**6}:
+        with pytest.raises(InvalidParameter):
+            plan.mechanism.check(wrong)
+
+
+@pytest.mark.parametrize("name", ["noisy-gd", "noisy-gd:analysis=paper", "output-perturbation"])
+def test_the_method_that_a_refusal_names_covers_rows_in_any_order(name: str) -> None:
+    problem = plan_by("noisy-gd").problem
+    with pytest.raises(InvalidParameter) as refused:
+        resolve_method(name, exact=False).check_any_order(problem, "")
+    (named,) = re.findall(r"plan with (\S+), or", str(refused.value))
+    assert resolve_method(named) == resolve_method(name, exact=True)
+    resolve_method(named).check_any_order(problem, "")
+
+
+@pytest.mark.parametrize("name", [name for name in BANK if "composition" not in name])
+def test_a_plan_for_a_loss_that_its_method_does_not_cover_is_refused(name: str) -> None:
+    plan = plan_by(name)
+    plan.method.check_plan(plan)
+    network = losses.MultilayerPerceptron(radius=1.0)
+    other = network if plan.problem.loss.constants.convex else losses.Logistic(radius=1.0)
+    with pytest.raises((InvalidParameter, AssumptionViolated)):
+        plan.method.check_plan(replace(plan, problem=replace(plan.problem, loss=other, dtype="float64")))
+
+
+def test_persons_may_share_a_weight_where_a_bound_covers_that() -> None:
+    """Convex losses of linear models; for objective perturbation those of one direction a row; for sums any."""
+    one, several = losses.Logistic(1.0), losses.Softmax(1.0, classes=3)
+    others = [losses.Sigmoid(1.0), losses.MultilayerPerceptron(1.0)]
+    for spec, kind in method_variants().items():
+        covered = [kind().covers_weights(loss) for loss in (one, several, *others)]
+        assert covered == {
+            "noisy-gd": [True, True, False, False],
+            "output-perturbation": [True, True, False, False],
+            "objective-perturbation": [True, False, False, False],
+            "sufficient-statistics": [True] * 4,
+        }.get(spec, [False] * 4), spec
+
+
+def test_a_run_on_samples_takes_its_passes_and_no_other_number() -> None:
+    sampled = SampledSteps(records=2000, sampling_rate=0.01, draws=300, noise_multiplier=2.0)
+    sampled.check(3)
+    for wrong in (2, 4, 300):
+        with pytest.raises(InvalidParameter, match="must be 3"):
+            sampled.check(wrong)
+
+
+@pytest.mark.parametrize("fields_", [{}, {"solver": "cold"}, {"diffusion_steps": 40, "exact": True, "step_size": 0.5}])
+def test_a_text_for_a_method_is_read_as_it_was_written(fields_: dict) -> None:
+    assert parse_spec("method", format_spec("output-perturbation", fields_)) == ("output-perturbation", fields_)
 
 
 def test_a_run_on_samples_counts_as_one_step_whatever_its_passes() -> None:

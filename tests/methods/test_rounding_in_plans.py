@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import optimize
 
 from noisygd_delete import losses
-from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.methods.objective_perturbation_noise import minimizer_norm_bound
-from noisygd_delete.methods.plan import Plan
-from tests.bank import sized_plan
 
 LABELS = {"binary": (-1.0, 1.0), "class": (0, 1, 2), "target": (-1.0, 0.25, 7.0), "none": (0.0,)}
 KINDS = [
@@ -27,37 +23,6 @@ KINDS = [
     losses.clip_loss(losses.PseudoHuber(1.0, delta=0.5), 0.1),
     losses.with_class_weights(losses.Softmax(1.0, classes=3), [1.0, 0.25, 2.0]),
 ]
-
-
-def planned(method: str, records: int, features: int, regularization: float) -> Plan:
-    return sized_plan(losses.Logistic(1.0), records, features, regularization, method=method, utility=False)
-
-
-def one_by_one(records: int, features: int, regularization: float) -> Fraction:
-    """The rounding that was declared while chunks were added one after another, for weights of length 2L/λ."""
-    additions = 2048 + math.ceil(records / 256) + 128
-    exact = Fraction(regularization)
-    return Fraction(2, 2**53) * (Fraction(1, 4) * (features + 2) * 2 / exact + 28 + additions + 8)
-
-
-def test_new_plans_pay_for_no_rounding_of_before() -> None:
-    """Nothing plans again what was certified: papers state what was run. Both of these had noise or a tolerance by it."""
-    assert planned("objective-perturbation", 20_000_000, 8, 1e-3).calibration.output_noise < 2.0**-16
-    assert (
-        planned("output-perturbation", 10**8, 8, 0.1).calibration.gradient_tolerance
-        < float(10 * one_by_one(10**8, 8, 0.1)) / 5
-    )
-
-
-@pytest.mark.parametrize(
-    ("records", "features", "regularization"),
-    [(25 * 10**6, 8, 1e-4), (10**9, 8, 2e-3), (10**9, 100, 3e-4), (10**10, 8, 2e-2), (10**10, 100, 3e-3)],
-)
-def test_there_are_plans_where_there_were_none(records: int, features: int, regularization: float) -> None:
-    plan = planned("objective-perturbation", records, features, regularization)
-    assert plan.learning.start.tolerance < 10 * one_by_one(records, features, regularization)
-    with pytest.raises(InvalidParameter, match="the budgets leave the solver a tolerance of"):
-        planned("objective-perturbation", records, features, regularization / 20)
 
 
 @pytest.mark.parametrize("loss", KINDS, ids=str)

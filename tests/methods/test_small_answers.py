@@ -8,8 +8,6 @@ import pytest
 
 from noisygd_delete import Budget, losses, make_plan, methods
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
-from noisygd_delete.methods.base import Mechanism
-from noisygd_delete.methods.plan import Method
 from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict, problem_from_dict
 
 SIZES = {"records": 300, "features": 4, "regularization": 0.05, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
@@ -61,9 +59,3 @@ def test_noise_below_what_theorem_5_2_asks_for_is_refused_with_the_least() -> No
         make_plan(network, method="noisy-gd:analysis=paper", step_size=0.1, **facts)
     with pytest.raises(InvalidParameter, match="non-convex"):
         make_plan(losses.Logistic(1.0), method="noisy-gd:analysis=theorem-5-2", **facts)
-
-
-@pytest.mark.parametrize(("kind", "most"), [(Mechanism, 18), (Method, 12)])
-def test_what_each_of_them_must_answer_stays_little(kind: type, most: int) -> None:
-    """26 and 26 where one class alone overrode seven and nine of them; a flag that one sets is a question about its type."""
-    assert len({name for name in (*vars(kind), *kind.__annotations__) if not name.startswith("_")}) <= most

@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan, methods
+from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.curator.learning import train
 from noisygd_delete.engine import Execution
 from noisygd_delete.errors import InvalidParameter, PlanInfeasible
 from noisygd_delete.methods import Stage, Staged
-from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_dict
+from noisygd_delete.methods.serialization import mechanism_from_dict
 from noisygd_delete.methods.staged_run import KEPT
-from noisygd_delete.planner import explain_plan
 from noisygd_delete.privacy.sentences import format_bound
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE
 from noisygd_delete.store import Store
@@ -62,30 +61,6 @@ def test_the_base_never_takes_more_than_half_of_the_dp_budget():
     base = plan.calibration.stages[0].mechanism.interval("dp", "replace", steps_with=6).gdp_squared
     assert base == pytest.approx(plan.problem.dp_gdp() ** 2 / 2)
     assert plan.dp.with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
-
-
-def test_releases_share_what_the_base_leaves():
-    plan = plan_for(releases=5)
-    account = Curator(table(), plan).accountant
-    for kind in ("learn", *["unlearn"] * 4):
-        account.record(account.planned_event(kind))
-    assert 0.99 <= account.dp_cumulative().with_slack().renyi(10) <= 1.0 * (1 + 1e-9)
-    assert account.remaining().publications == 0
-    assert account.publication(1) is None
-
-
-@pytest.mark.parametrize(("stages", "level"), [*LADDERS, *OTHERS], ids=str)
-def test_plans_and_events_read_back_from_json_and_name_every_stage(stages, level):
-    plan = plan_for(stages, level)
-    steps = [stage.calibration.learn_steps for stage in plan.calibration.stages]
-    assert (plan.calibration.learn_steps, plan.calibration.delete_steps) == (sum(steps), sum(steps[level + 1 :]))
-    event = Event("unlearn", plan.calibration.delete_steps, 1, plan.mechanism)
-    for thing, read in ((plan, plan_from_dict), (plan.mechanism, mechanism_from_dict), (event, Event.from_dict)):
-        assert read(json.loads(json.dumps(thing.to_dict()))) == thing
-    json.dumps(plan.summary())
-    text = plan.explain()
-    assert all(f"stage {number} ({stage.kind}, " in text for number, stage in enumerate(stages))
-    assert "μ=0 " not in text
 
 
 def test_descriptions_without_end_or_sense_are_refused():
@@ -227,14 +202,6 @@ def test_any_number_of_deletions_costs_the_base_and_every_observed_release_the_r
     assert joined.gdp_squared == pytest.approx(later)
 
 
-def test_a_plan_explains_itself():
-    text = explain_plan(plan_for(THREE))
-    assert "stage 0 (network, kept by deletions)" in text
-    assert "stage 2 (head, run again at every deletion)" in text
-    assert "there is no horizon" in text
-    assert KEPT in text
-
-
 # ---------------------------------------------------------------- on disk, by the command line
 
 
@@ -307,10 +274,6 @@ def test_stages_that_cannot_be_read_are_one_line(capsys) -> None:
         assert "stage" in said.lower() or "whole number" in said
 
 
-def test_methods_name_the_ladder() -> None:
-    assert isinstance(methods.resolve_method("staged"), Staged)
-
-
 # ---------------------------------------------------------------- honest refusals of waiting
 
 
@@ -334,22 +297,3 @@ def test_theorem_5_2_refused_names_the_ladder():
     with pytest.raises(PlanInfeasible) as refused:
         make_plan(losses.Sigmoid(1.0), records=200, features=2, regularization=0.05, budget=BUDGET)
     assert any(way.startswith("'staged' (") and "no horizon" in way for way in refused.value.alternatives)
-
-
-def test_the_command_says_what_waiting_can_buy(capsys) -> None:
-    sizes = [
-        "--records",
-        "200",
-        "--features",
-        "4",
-        "--regularization",
-        "0.01",
-        "--method",
-        "noisy-gd:analysis=composition",
-    ]
-    assert main(["plan", *sizes, "--loss", "tanh-network:outer_weights=1,-1"]) == 0
-    said = capsys.readouterr().out
-    assert "Waiting: λ is below the weak convexity" in said
-    assert ".193/ln c" in said
-    assert "a rate of e^−" in said
-    assert "passes, which owes an erased record nothing" in said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from noisygd_delete.engine.objective import ClippedObjective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods import Stage
 from noisygd_delete.methods.moments import GRID, MomentsRun
-from noisygd_delete.methods.sampled_steps import SampledSteps
 
 from ..bank import unit_rows
 from .test_staged import MOMENTS, OTHERS, SAMPLED, plan_for, table
@@ -172,41 +170,6 @@ def test_a_step_on_a_sample_is_the_mean_step_and_its_noise_is_the_multiplier():
     assert np.mean(samples, axis=0) == pytest.approx(objective.gradient(weights), abs=0.02)
     every = objective.gradient_on(weights, np.arange(60), 1.0)
     assert every == pytest.approx(objective.gradient(weights))
-
-
-def test_the_charge_of_samples_is_the_divergence_of_their_densities():
-    """One draw: a mixture of N(0, z²) and N(1, z²) against N(0, z²), by quadrature; draws add."""
-    for rate, multiplier, draws in ((0.05, 1.3, 200), (0.3, 4.0, 50)):
-        run = SampledSteps(records=100, sampling_rate=rate, noise_multiplier=multiplier, draws=draws)
-        stated = run.interval("dp", "zero-out", steps_with=run.exposure(run.passes))
-        grid = np.linspace(-30, 60, 200_001) * multiplier
-        ratio = 1 - rate + rate * np.exp((2 * grid - 1) / (2 * multiplier**2))
-        logs = -(grid**2) / (2 * multiplier**2) - 0.5 * math.log(2 * math.pi * multiplier**2)
-        for order in (2, 8, 32):
-            exponents = order * np.log(ratio) + logs
-            top = exponents.max()
-            integral = top + math.log(float(np.exp(exponents - top).sum()) * (grid[1] - grid[0]))
-            assert stated.renyi(order) == pytest.approx(draws * integral / (order - 1), rel=1e-6)
-        assert run.passes == math.ceil(rate * draws)
-        gone = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1)
-        assert gone.renyi(8) == 0
-
-
-def test_the_law_of_samples_stays_within_their_charge_and_forgotten_samples_do_not():
-    """One weight, one record, exact densities: T draws of a share p, summed; the divergence at order 4 against the charge."""
-    rate, multiplier, draws = 0.3, 1.5, 4
-    run = SampledSteps(records=1, sampling_rate=rate, noise_multiplier=multiplier, draws=draws)
-    grid = np.linspace(-25, 30, 40001)
-    chances = [math.comb(draws, k) * rate**k * (1 - rate) ** (draws - k) for k in range(draws + 1)]
-    spread = multiplier * math.sqrt(draws)
-    density = sum(c * np.exp(-((grid - k) ** 2) / (2 * spread**2)) for k, c in enumerate(chances))
-    without = np.exp(-(grid**2) / (2 * spread**2))
-    step = (grid[1] - grid[0]) / (spread * math.sqrt(2 * math.pi))
-    truth = math.log(float((density**4 / without**3).sum()) * step) / 3
-    stated = run.interval("dp", "zero-out", steps_with=1).renyi(4)
-    assert 0 < truth <= stated
-    planted = replace(run, draws=1).interval("dp", "zero-out", steps_with=1).renyi(4)  # one draw paid for
-    assert planted < truth
 
 
 # ---------------------------------------------------------------- refusals

@@ -16,6 +16,8 @@ from noisygd_delete.methods import (
     objective_perturbation,
     objective_perturbation_noise,
 )
+from noisygd_delete.methods.noisy_steps import explain_deletion
+from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.procedure import CarriedSums, Exactness, Minimizer, NoisyLeastSquares, Procedure, Published
 from noisygd_delete.privacy.budget import Total
 from noisygd_delete.privacy.sentences import format_bound, format_number
@@ -212,3 +214,85 @@ def test_a_plan_explains_itself_with_its_own_numbers(name: str) -> None:
     assert f"(ε={format_bound(plan.deletion.with_slack().epsilon(delta))}, δ={format_bound(delta)})" in promise
     assert ("at order" in promise) == (order is not None)
     assert ("real numbers" in promise) == (plan.problem.slack > 0)
+
+
+def words_of_steps(plan: Plan) -> list[str]:
+    """Of the tight and of the printed analysis."""
+    problem, numbers = plan.problem, plan.calibration
+    eta, m, tight = numbers.step_size, problem.strong_convexity, plan.method.analysis == "tight"
+    distance = math.sqrt(problem.dimension * numbers.noise_variance / (m * (1 - eta * m / 2)))
+    factor = -1 / (2 * math.log(1 - eta * m)) if tight else 2 / (eta * m)
+    forgetting, utility = numbers.delete_steps_for_deletion, numbers.delete_steps_for_utility
+    printed = [] if tight or problem.adjacency != "replace" else ["is a quarter of the printed one"]
+    return [
+        f"Δ={problem.sensitivity(problem.adjacency):g};", f"within about {distance:.3g} of the minimiser", f"costs at most {plan.outlook.excess_risk:.3g} in",
+        f"K_A={numbers.learn_steps} steps ({problem.records * numbers.learn_steps} record gradients)",
+        f"κ={problem.objective_smoothness / m:.4g} drives it", f"about {factor:.4g} steps.",
+        f"K_Ā={numbers.delete_steps} steps per request, {numbers.delete_steps / numbers.learn_steps:.1%} of learning",
+        "down to the deletion budget" if problem.budget.order is None else f"from {problem.budget.dp:g} to {problem.budget.deletion:g}",
+        f"needs {forgetting}; utility over any number of requests of r={problem.batch} needs {utility}. {'Utility' if utility > forgetting else 'Deletion'} decides",
+        *printed,
+    ]  # fmt: skip
+
+
+def words_of_method(plan: Plan) -> list[str]:
+    problem, numbers, run = plan.problem, plan.calibration, plan.mechanism
+    if plan.method.name == "noisy-gd" and plan.method.analysis in ("tight", "paper"):
+        return words_of_steps(plan)
+    if plan.method.name == "noisy-gd" and plan.method.analysis == "composition":
+        served = 1 + (numbers.horizon - numbers.learn_steps) // numbers.delete_steps
+        return [f"K_A={numbers.learn_steps} steps ({problem.records * numbers.learn_steps} record", f"After {numbers.horizon} steps", f"about {served} requests", "demanded (relearn)"]  # fmt: skip
+    if plan.method.name == "noisy-gd":
+        return [f"q={plan.method.order:g} ", f"K_A={numbers.learn_steps} steps", f"for a loss of range {problem.loss.constants.range:g}", "total variation"]  # fmt: skip
+    if plan.method.name == "output-perturbation":
+        c = 1 - numbers.step_size * problem.strong_convexity
+        inflation = 1 / (1 - c ** (2 * numbers.delete_steps))
+        return [f"γ={numbers.gradient_tolerance:.3g}, ", f" {numbers.delete_solver_passes} gradient passes", f"K={numbers.delete_steps} steps", f"{inflation:.4g} times the noise", f"regularised loss: {plan.outlook.forecast:.3g} (proven: {plan.outlook.excess_risk:.3g})"]  # fmt: skip
+    if plan.method.name == "objective-perturbation":
+        curve, order = run.curve(problem.adjacency), problem.budget.order
+        bent = [] if order is None else [f"Of ε_dp, {format_bound(curve.hessian(order))} pays for"]
+        chained = [] if run.chain == 1 else [f"{run.chain} times in a row"]
+        return [f"s={numbers.linear_term:.6g} per weight", f"Δ={problem.sensitivity(problem.adjacency):g}:", f"regularised loss: at most {plan.outlook.excess_risk:.3g}.", f"γ={numbers.gradient_tolerance:.3g}, ", f" {numbers.delete_solver_passes} gradient passes", f"τ={numbers.output_noise:.3g} is", *bent, *chained]  # fmt: skip
+    if plan.method.name == "staged":
+        kept = ["kept by deletions"] * numbers.kept + ["run again at every deletion"] * (
+            len(numbers.stages) - numbers.kept
+        )
+        learn = numbers.learn_solver_passes + numbers.learn_steps
+        delete = numbers.delete_solver_passes + numbers.delete_steps
+        each = [one.mechanism.interval("deletion", problem.deletion_notion, steps_with=one.calibration.learn_steps) for one in numbers.stages]  # fmt: skip
+        return [f"A learn takes {learn} passes over the table, a deletion {delete},", *(f"stage {place} ({stage.kind}, {fate}): " for place, (stage, fate) in enumerate(zip(plan.method.stages, kept, strict=True))), *(f"; μ={format_bound(one.gdp)} between" for one in each)]  # fmt: skip
+    first, together = (
+        run.interval("dp", problem.adjacency, steps_with=draws).gdp_squared for draws in (1, run.releases)
+    )
+    comes = "whenever a record comes and goes" if run.joiners else "whenever a record goes; none may be inserted"
+    return [f"V={run.variance / 16.0**plan.learning.start.bits:.6g} (a row", f"{run.releases} releases together cost {together / first:.4g} times", comes]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BANK)
+def test_the_words_of_a_method_have_its_numbers(name: str) -> None:
+    plan = plan_by(name)
+    text = "\n".join(plan.method.words(plan))
+    assert [part for part in words_of_method(plan) if part not in text] == []
+    assert ("times in a row" in text) == (getattr(plan.method, "chain", 1) > 1)
+    if (solver := getattr(plan.method, "solver", None)) is not None:
+        started = {
+            "fixed": "a number of passes fixed in advance",
+            "cold": "always starting from 0",
+            "warm": "starting a request from the published model",
+        }
+        assert [way for way, words in started.items() if words in text] == [solver]
+        assert ("leaves exactly nothing" in text) == (plan.method.in_place and solver != "warm")
+        assert ("rows in another order may show" in text or "over rows in any order" in text) == (
+            not plan.method.in_place
+        )
+
+
+def test_words_on_steps_say_which_condition_decides_or_that_none_was_set() -> None:
+    plan = plan_by("noisy-gd")
+    for numbers, utility, words in (
+        ({"delete_steps_for_deletion": 9, "delete_steps_for_utility": 9}, True, "Deletion decides."),
+        ({"delete_steps_for_deletion": 9, "delete_steps_for_utility": 10}, True, "Utility decides;"),
+        ({"delete_steps_for_deletion": 9, "delete_steps_for_utility": 10}, False, "no utility condition was set. Deletion decides."),
+    ):  # fmt: skip
+        assert words in explain_deletion(plan.changed(**numbers, utility=utility))
+    assert "inf% of learning" in explain_deletion(plan.changed(learn_steps=0))

@@ -91,6 +91,7 @@ class Fault:
 def _objects_of_process() -> tuple[list[FunctionType], list[Any]]:
     """Return the functions of the package, and those that keep results; scanned once, as every fork would copy what it touches."""
     functions, caches = [], []
+    gc.unfreeze()  # `gc.get_objects` leaves out what is frozen, as tests/conftest.py does with all that was collected
     for item in gc.get_objects():
         kind = type(item)  # `isinstance` would ask the item
         if kind in (FunctionType, _CACHE) and str(item.__module__).startswith("noisygd_delete"):
@@ -115,7 +116,7 @@ def _compile_anew() -> None:
     from numba.core.registry import CPUDispatcher
 
     numba.config.CACHE_DIR = tempfile.mkdtemp()
-    gc.unfreeze()  # `gc.get_objects` leaves out what is frozen
+    gc.unfreeze()
     for item in gc.get_objects():
         if issubclass(type(item), CPUDispatcher) and item.py_func.__module__.startswith("noisygd_delete"):
             item._cache = NullCache()

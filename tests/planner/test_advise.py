@@ -77,8 +77,10 @@ def test_where_nothing_is_worth_having_what_would_do_does() -> None:
 
 @pytest.mark.parametrize(
     ("loss", "records"),
-    [(LOGISTIC, 400), (losses.PseudoHuber(1.0), 15_000)],
-    ids=["two classes", "a number"],
+    [
+        pytest.param(LOGISTIC, 400, id="two classes"),
+        pytest.param(losses.PseudoHuber(1.0), 15_000, id="a number", marks=pytest.mark.slow),
+    ],
 )
 def test_few_rows_get_the_least_size_epsilon_and_number_of_publications(loss: losses.Loss, records: int) -> None:
     """Each of them, taken alone, brings the forecast under a quarter of guessing; half as much does not."""

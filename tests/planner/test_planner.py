@@ -11,7 +11,6 @@ import pytest
 from noisygd_delete import Budget, Plan, losses, make_plan
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter
 from noisygd_delete.methods.serialization import plan_from_dict
-from noisygd_delete.planner import explain_plan
 
 ADULT = {"records": 26_000, "features": 108, "regularization": 1e-3, "budget": Budget(order=10, dp=1.0, deletion=0.1)}
 
@@ -59,25 +58,6 @@ def test_a_plan_that_takes_steps_back_is_refused() -> None:
     for name in ("learn_steps", "delete_steps_for_deletion", "delete_steps_for_utility"):
         with pytest.raises(InvalidParameter, match=name):
             plan_from_dict({**fields, name: -1})
-
-
-def test_explanation_names_the_drivers_and_the_rival() -> None:
-    text = explain_plan(adult())
-    for fact in (
-        "K_A=12009",
-        "K_Ā=7164",
-        "2312",
-        "κ=251",
-        "Utility decides",
-        "'noisy-gd'",
-        "K_Ā=62",
-        "forgetting 62",
-    ):
-        assert fact in text
-    text = explain_plan(adult(method="noisy-gd", utility=False))
-    assert "Careful" not in text
-    for fact in ("K_Ā=59", "Deletion decides", "'noisy-gd:analysis=paper'", "12009"):
-        assert fact in text
 
 
 @pytest.mark.parametrize("loss", [losses.Logistic(1.0), losses.Softmax(1.0, 4), losses.PseudoHuber(1.0, 0.5)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import fields
 
@@ -11,7 +10,6 @@ import pytest
 
 from noisygd_delete import Budget, Curator, NoisyGDClassifier, losses, make_plan
 from noisygd_delete.errors import InvalidParameter, NothingPromised
-from noisygd_delete.methods.serialization import plan_from_dict
 from noisygd_delete.planner import compare_plans
 from noisygd_delete.planner.defaults import estimated_norm, expected_cost
 from noisygd_delete.records import Records
@@ -63,18 +61,6 @@ def test_the_guess_of_the_norm_is_public_and_a_wide_table_counts_as_several() ->
     assert expected_cost(four) == pytest.approx((four.outlook.forecast + four.problem.ridge_cost) / 4)
     with pytest.raises(InvalidParameter, match="give a model_norm"):
         estimated_norm(make_plan(losses.Linear(1.0), **wide).problem)
-
-
-def test_the_plan_says_so_and_what_it_costs() -> None:
-    asked = {**ADULT, "regularization": 1e-4, "budget": tight(0.1), "method": "noisy-gd"}
-    plain = make_plan(losses.Logistic(1.0), **asked)
-    plan = make_plan(losses.Logistic(1.0), **asked, ridge="forecast")
-    assert "Ridge of the forecast" not in plain.explain()
-    words = plan.explain()
-    assert f"λ'={plan.problem.regularization:g} instead of λ=0.0001" in words
-    assert f"at most {plan.problem.ridge_cost:.3g} more" in words
-    assert plan.summary()["requested_regularization"] == 1e-4
-    assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
 def test_it_takes_a_problem_that_has_no_plan_at_its_lambda() -> None:

@@ -11,44 +11,10 @@ import pytest
 from noisygd_delete import Budget, Curator, Records, learn, losses, make_plan
 from noisygd_delete.cli import main
 from noisygd_delete.errors import NothingPromised
-from noisygd_delete.methods import OutputPerturbation, Stage, Staged
 
 BUDGET = Budget(order=10, dp=1.0, deletion=0.1)
-SIZES = {"features": 10, "regularization": 1e-2, "budget": BUDGET}
 FEW = {"records": 21, "features": 33, "regularization": 0.1, "method": "noisy-gd:analysis=paper",
        "budget": Budget.from_epsilon_delta(dp=(8.0, 1e-6), deletion=(1.6, 1e-6))}  # fmt: skip
-
-
-def test_a_plan_reports_the_saving_of_table_1() -> None:
-    plan = make_plan(losses.Logistic(1.0), records=26_000, method="noisy-gd:analysis=paper", **SIZES)
-    saved = plan.summary()["saving"]
-    assert saved == 26_000 * (plan.calibration.learn_steps - plan.calibration.delete_steps) > 0
-    assert plan.summary()["fresh_learn_is_cheaper"] is False
-    assert f"{saved:,}" in plan.explain()
-
-
-@pytest.mark.parametrize(
-    ("loss", "asked", "cheaper"),
-    [
-        (losses.Logistic(1.0), FEW, True),
-        (losses.Logistic(1.0), {**FEW, "releases": 20, "total": (24.0, 1e-6)}, True),
-        (losses.Softmax(1.0, 10), {"records": 1437, "features": 65, "regularization": 0.02, "method": "noisy-gd", "budget": BUDGET}, False),
-        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "noisy-gd:analysis=composition", "learn_steps": 5, "delete_steps": 5}, True),
-        (losses.Sigmoid(1.0), {"records": 100, **SIZES, "method": "noisy-gd:analysis=composition", "learn_steps": 5, "delete_steps": 4}, False),
-        # a release that starts anew is a fresh learn already, and one that goes on from sums is one pass
-        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": OutputPerturbation(solver="cold")}, False),
-        (losses.Logistic(1.0), {"records": 2000, **SIZES, "method": "sufficient-statistics", "releases": 8}, False),
-        (losses.MultilayerPerceptron(1.0), {"records": 200, **SIZES,
-         "method": Staged((Stage("network", 3), Stage("network", 2)), level=-1)}, False),
-    ],
-)  # fmt: skip
-def test_where_a_deletion_takes_as_long_as_a_learn_the_plan_offers_one(loss, asked, cheaper: bool) -> None:
-    plan = make_plan(loss, **asked)
-    assert plan.is_fresh_learn_cheaper() is cheaper
-    assert plan.summary()["fresh_learn_is_cheaper"] is cheaper
-    assert ("relearn" in plan.summarize()) >= cheaper
-    if cheaper:
-        assert plan.summary()["saving"] <= 0
 
 
 def test_softmax_on_digits_is_told_to_learn_afresh_from_python_and_from_a_shell(capsys) -> None:

@@ -75,14 +75,6 @@ def test_a_target_is_kept_or_refused(target, options):
     assert plan_from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
-def test_fewer_steps_than_it_takes_break_the_target():
-    """The planted fault: the oracle sees half of the steps."""
-    plan = make_plan(LOSS, **SIZES, method="noisy-gd", excess_risk_target=0.1)
-    for name in ("learn_steps", "delete_steps_for_utility"):
-        half = plan.changed(**{name: getattr(plan.calibration, name) // 2, "delete_steps_for_deletion": 1})
-        assert worst_excess(half) > 0.1, name
-
-
 def test_the_command_takes_a_target_and_refuses_one_that_nobody_meets(capsys):
     words = ["plan", "--records", "26000", "--features", "108", "--method"]
     assert main([*words, "noisy-gd:excess_risk_target=0.1", "--json"]) == 0

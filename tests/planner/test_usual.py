@@ -52,41 +52,12 @@ def test_the_usual_total_has_room_for_releases_like_the_learn(method: str) -> No
     assert default_total(make_plan(LOGISTIC, **SIZES, method=method, releases=3)) is None  # they share a budget already
 
 
-def test_publication_stops_at_the_total_and_not_before() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="output-perturbation")
-    plan = with_total(plan, default_total(plan))
-    accountant, published = Accountant(plan), 0
-    room = accountant.remaining().publications
-    while accountant.affordable(event := accountant.planned_event()):
-        accountant.record(event)
-        published += 1
-        spent = accountant.dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
-        assert spent <= plan.problem.total.epsilon
-        assert accountant.remaining().publications == room - published
-    assert published == room >= PUBLICATIONS
-    beyond = accountant.what_if(event).dp_cumulative().with_slack().epsilon(plan.problem.total.delta)
-    assert beyond > plan.problem.total.epsilon
-    assert accountant.publication(1) is None  # withheld
-    assert accountant.remaining().to_dict()["total"] == plan.problem.total.to_dict()
-
-
 def test_both_caps_hold_where_both_are_set() -> None:
     shared = make_plan(LOGISTIC, **SIZES, method="noisy-gd", releases=4)
     tight = with_total(shared, Total(0.9 * shared.allowed.epsilon(1e-6), 1e-6))
     assert 0 < Accountant(tight).remaining().publications < Accountant(shared).remaining().publications == 4
     wide = with_total(shared, Total(1e3, 1e-6))
     assert Accountant(wide).remaining().publications == 4
-
-
-def test_a_total_is_a_public_fact_of_the_plan() -> None:
-    plan = make_plan(LOGISTIC, **SIZES, method="noisy-gd", total=(9.0, 1e-7))
-    assert plan.problem.total == Total(9.0, 1e-7, gdp=True)
-    assert plan_from_dict(plan.to_dict()) == plan
-    assert plan.summary()["total"] == {"epsilon": 9.0, "delta": 1e-7, "gdp": True}
-    assert "All publications together stay within (ε=9, δ=1e-7)" in plan.explain()
-    without = {**plan.to_dict(), "problem": {k: v for k, v in plan.to_dict()["problem"].items() if k != "total"}}
-    with pytest.raises(InvalidParameter, match="'total'"):  # a cap that is lost is no plan without one
-        plan_from_dict(without)
 
 
 @pytest.mark.parametrize("total", [(0.5, 1e-6), (0, 1e-6), (1.0, 1.0), (1.0,), "much"])

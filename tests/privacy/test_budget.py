@@ -45,19 +45,6 @@ def test_an_epsilon_comes_with_its_delta(pair) -> None:
         Budget.from_epsilon_delta(dp=pair, deletion=(0.1, 1e-6))
 
 
-@pytest.mark.parametrize(
-    "budget",
-    [
-        Budget(order=10, dp=1.0, deletion=0.1),
-        Budget.from_gdp(dp=1.0, deletion=0.25),
-        Budget.from_epsilon_delta(dp=(1.0, 1e-6), deletion=(0.1, 1e-6)),
-    ],
-    ids=lambda budget: budget.measure,
-)
-def test_a_budget_for_deletion_alone_is_the_smaller_one_in_every_measure(budget) -> None:
-    assert 0 < budget.deletion_gdp() < budget.dp_gdp() < math.inf
-
-
 def about(worlds: Worlds, **fields) -> Guarantee:
     return Guarantee(about=worlds.about, adjacency=worlds, **fields)
 

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from ..syntax import parsed
 
 PACKAGE = Path(__file__).parent.parent.parent / "noisygd_delete"
 SAY_IT = {"privacy", "evidence", "reports"}
@@ -66,26 +66,6 @@ def test_a_figure_is_written_with_what_it_holds_under() -> None:
     found = {
         (path.relative_to(PACKAGE).as_posix(), name)
         for path in FILES
-        for name in unconditional(ast.parse(path.read_text("utf-8")))
+        for name in unconditional(parsed(path.read_text("utf-8")))
     }
     assert found == set(NO_CLAIM)
-
-
-@pytest.mark.parametrize(
-    "planted",
-    [
-        "def text(plan):\n    return f'a deleted record: advantage at most {plan.deletion.at_most}'",
-        "def text(total):\n    return f'all releases: ε={total}'",
-        "def _row(total):\n    return f'ε={total}'\ndef text(total):\n    return _row(total)",
-        "def __repr__(self):\n    return f'Model({self.dp.at_most})'",
-    ],
-)
-def test_a_planted_figure_without_its_condition_is_seen(planted: str) -> None:
-    assert unconditional(ast.parse(planted))
-
-
-def test_a_figure_with_its_condition_is_none() -> None:
-    said = (
-        "def _row(total):\n    return f'ε={total}'\ndef text(total):\n    return _row(total) + f', if {FIXED_SCHEDULE}'"
-    )
-    assert unconditional(ast.parse(said)) == set()

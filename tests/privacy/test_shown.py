@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -60,3 +61,5 @@ def test_a_guarantee_is_one_short_line() -> None:
     guarantee = Guarantee("dp", Worlds.REPLACE, gdp_squared=0.01, assumptions=("a long condition " * 20,) * 6)
     assert guarantee.at_most in repr(guarantee)
     assert len(repr(guarantee)) < 150
+    assert "proven" in repr(guarantee)
+    assert "proven" not in repr(replace(guarantee, proven=False))

@@ -13,7 +13,7 @@ import pytest
 from noisygd_delete_compliance.request_rows import line_of
 from noisygd_delete_server.publishers import publish_to, unpublish
 from noisygd_delete_server.publishers.address import RELEASE
-from noisygd_delete_server.publishers.folder import CURRENT, MARK, Folder
+from noisygd_delete_server.publishers.folder import CURRENT, MARK
 from noisygd_delete_sources import residue
 
 from noisygd_delete.errors import InvalidParameter, PublisherError, StoreCorrupt
@@ -61,10 +61,20 @@ def test_the_release_in_force_lies_there_and_no_earlier_one(path: Path, out: Pat
     assert found(out, before) != []
     with Store.open(path) as store:
         delete(store)
-        assert store.destinations_behind == ()
-    assert in_order(path, out)
-    assert found(out, before) == []
-    assert found(out, coefficients(path / "model-2.safetensors")) != []
+        assert in_force(store, out)
+        assert found(out, before) == []
+        assert found(out, after := coefficients(path / "model-2.safetensors")) != []
+        store.withdraw()
+        assert lies(out) == [MARK]
+        assert found(out, after) == []
+        delete(store, 4)
+        assert in_force(store, out)
+        assert unpublish(store, f"folder:{out}").problem is None
+        assert store.destinations == ()
+        with pytest.raises(InvalidParameter, match="does not publish there"):
+            unpublish(store, f"folder:{out}")
+        delete(store, 5)
+    assert lies(out) == [MARK]
     assert verify(path).passed
 
 
@@ -82,16 +92,6 @@ def test_what_the_disk_gets_back_is_overwritten(path: Path, out: Path) -> None:
             content = file.readall()
             assert content
             assert not any(content)
-
-
-def test_a_model_out_of_service_lies_nowhere(path: Path, out: Path) -> None:
-    before = coefficients(path / "model-1.safetensors")
-    with Store.open(path) as store:
-        store.withdraw()
-        assert lies(out) == [MARK]
-        assert found(out, before) == []
-        delete(store)
-    assert in_order(path, out)
 
 
 def test_a_withheld_release_takes_the_old_one_away(tmp_path: Path) -> None:
@@ -194,17 +194,6 @@ def test_a_crash_at_any_point_leaves_one_release_in_the_end(tmp_path: Path, oper
     assert len(seen) >= 2
 
 
-def test_a_publisher_that_leaves_files_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests above would notice: planted, that nothing is ever taken away."""
-    path, out = founded(tmp_path), tmp_path / "out"
-    monkeypatch.setattr(Folder, "withdraw", lambda *_: ())
-    first(tmp_path, CrashAt())
-    before = coefficients(path / "model-1.safetensors")
-    served(tmp_path, CrashAt())
-    assert not in_order(path, out)
-    assert found(out, before) != []
-
-
 def test_what_others_put_there_is_named_and_left(path: Path, out: Path) -> None:
     (out / CURRENT / "notes.txt").write_text("years of work")
     (out / "release-notes.txt").write_text("years of work")
@@ -252,17 +241,6 @@ def test_a_place_that_was_taken_before_the_first_release_can_be_given_up(tmp_pat
         assert unpublish(store, f"folder:{out}").problem is None
         assert store.destinations == ()
     assert lies(out) == ["thesis.txt"]
-
-
-def test_a_publisher_is_ended(path: Path, out: Path) -> None:
-    with Store.open(path) as store:
-        gone = unpublish(store, f"folder:{out}")
-        assert gone.problem is None
-        assert store.destinations == ()
-        with pytest.raises(InvalidParameter, match="does not publish there"):
-            unpublish(store, f"folder:{out}")
-        delete(store)
-    assert lies(out) == [MARK]
 
 
 def test_a_link_in_place_of_a_release_is_not_followed(path: Path, out: Path, tmp_path: Path) -> None:

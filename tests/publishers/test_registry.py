@@ -134,13 +134,6 @@ def test_what_the_disk_gets_back_is_overwritten(trial: Path) -> None:
             assert not any(needle in content for needle in before)
 
 
-def test_deleting_a_version_alone_leaves_its_files(trial: Path) -> None:
-    """What MLflow does by itself, and why this publisher removes files."""
-    before = coefficients(trial / "store" / "model-1.safetensors")
-    mlflow.MlflowClient(tracking_uri=uri(trial), registry_uri=uri(trial)).delete_model_version("people", "1")
-    assert found(trial / "mlartifacts", before) != []
-
-
 def test_users_load_it_without_this_package(trial: Path) -> None:
     from noisygd_delete.features.schema.files import Table
 

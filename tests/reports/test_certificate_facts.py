@@ -23,8 +23,8 @@ from noisygd_delete.records import EditCounts
 from noisygd_delete.reports import certificate_html
 
 from ..bank import FURTHER, PROBLEMS, plan_by
-from ..evidence.reading_papers import at, figure, said
-from .certificate_mutations import place, with_value
+from ..evidence.reading_papers import figure, said
+from .certificate_mutations import with_value
 from .histories import releases, usual_plan
 
 
@@ -134,21 +134,6 @@ def test_a_name_given_twice_is_refused_by_the_command(paper, key: Path, tmp_path
         assert "a second time" in capsys.readouterr().err
 
 
-def test_a_figure_may_be_larger_and_never_smaller(paper, key: Path) -> None:
-    for name in ("erased.later", "erased.all", "present.all"):
-        for bound in ("advantage", "gdp", "renyi", "epsilon"):
-            path = at(paper, name, "values", bound)
-            value = place(paper, path)
-            wrong, right = (value * (1 - 1e-8), value / 2, -value), (value * (1 + 1e-9), None)
-            for other, holds in (*((each, False) for each in wrong), *((each, True) for each in right)):
-                answer = verify_certificate(sign_document(with_value(paper, path, other), key))
-                assert answer.passed == holds, (path, other)
-                assert holds or name in answer.text() or "no claim" in answer.text()
-        odds = at(paper, name, "values", "of_hundred")
-        for other, holds in ((place(paper, odds) - 1, False), (place(paper, odds) + 1, True), (101, False)):
-            assert verify_certificate(sign_document(with_value(paper, odds, other), key)).passed == holds
-
-
 def test_no_claim_is_left_out_or_stands_without_its_conditions(paper, key: Path) -> None:
     for i, claim in enumerate(paper["claims"]):
         less = {**paper, "claims": [*paper["claims"][:i], *paper["claims"][i + 1 :]]}
@@ -160,26 +145,21 @@ def test_no_claim_is_left_out_or_stands_without_its_conditions(paper, key: Path)
             assert not verify_certificate(
                 sign_document(with_value(paper, ("claims", i, "conditions"), left), key)
             ).passed
-    for more in ("present.one", "erased.all", "in-time", "person-gone", "informed", "ranges-public"):
-        claims = [*paper["claims"], {"key": more, "values": {}, "conditions": []}]
-        assert not verify_certificate(sign_document({**paper, "claims": claims}, key)).passed
-    cautious = [*paper["claims"], {"key": "time-unseen", "values": {"method": "noisy-gd-tight"}, "conditions": []}]
-    assert verify_certificate(
-        sign_document({**paper, "claims": cautious}, key)
-    ).passed  # one condition too many does no harm
 
 
-def test_what_is_stated_and_what_is_claimed_is_told_apart(paper, key: Path) -> None:
-    assert "Stated by the operator" in certificate_html(paper)
-    assert "operator's word" in verify_certificate(sign_document(paper, key)).text()
-
-
-def test_no_sentence_claims_more_than_a_bound(paper) -> None:
-    said = json.dumps(paper, ensure_ascii=False) + certificate_html(paper)
-    for claim in ("forgotten", "contains no personal data", "de-identified", "GDPR-compliant"):
-        assert claim not in said
+def test_no_sentence_claims_more_than_a_bound(paper, key: Path) -> None:
+    """What docs/conformance.md and docs/threat-model.md say of the sentences; and what is the operator's word is set apart."""
+    page = certificate_html(paper)
+    said = json.dumps(paper, ensure_ascii=False) + page
+    assert not [
+        claim
+        for claim in ("forgotten", "contains no personal data", "de-identified", "GDPR-compliant")
+        if claim in said
+    ]
     assert "a limited statistical trace may remain" in said
-    assert "pseudonym" in certificate_html(paper)
+    assert "pseudonym" in page
+    assert "Stated by the operator" in page
+    assert "operator's word" in verify_certificate(sign_document(paper, key)).text()
 
 
 def test_a_figure_for_later_models_stands_with_its_condition_and_beside_the_sum(paper) -> None:
@@ -274,6 +254,14 @@ def test_a_model_learned_afresh_is_not_said_to_start_from_an_earlier_one(plan) -
         {"replaced": 2},
         {"controller": "\u2028"},
         {"ledger_entries": 0, "ledger_sha256": "1" * 64},
+        *(
+            {"residue": [{"place": "logs", "verdict": verdict, "found": found, "remedy": None}]}
+            for verdict, found in (("RESIDUAL", 0), ("ERASED", 1), ("NOT COVERED", 2), ("ERASED", -1), ("GONE", 0))
+        ),
+        *(
+            {"publishers": [{"kind": "folder", "release": release, "oldest": oldest}]}
+            for release, oldest in ((2, 3), (1, None), (0, 0))
+        ),
     ],
 )
 def test_facts_that_cannot_be_are_not_certified(plan, facts: dict) -> None:

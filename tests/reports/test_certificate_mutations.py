@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,8 +11,7 @@ import pytest
 
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import gaussian, renyi
-from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verification, verify_certificate
-from noisygd_delete.evidence.checks import Check
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.records import EditCounts, limited_io
 
 from ..bank import plan_by
@@ -110,6 +108,11 @@ def mixed(count: int, seed: int, key: Path) -> tuple[list[str], int]:
     return verdicts(mixtures(signed, lambda changed: sign_document(changed, key), count, seed), verifier(key))
 
 
+@pytest.mark.parametrize("method", ["noisy-gd", "output-perturbation, warm", "staged"])
+def test_a_few_mutants_claim_no_more_than_follows_from_the_facts(key: Path, method: str) -> None:
+    assert tried(12, 7, key, ("published", method))[0] == []
+
+
 def test_no_mutant_claims_more_than_follows_from_the_facts(key: Path) -> None:
     wrong, passed = tried(300, 7, key, ("published", "noisy-gd"))
     others = ("objective-perturbation", "output-perturbation, warm", "staged", "noisy-gd:analysis=composition")
@@ -138,25 +141,6 @@ def test_no_mutant_of_ten_thousand_claims_more_than_follows_from_the_facts(
     )
     assert wrong + swapped == []
     assert passed > 300
-
-
-@pytest.mark.parametrize("fault", ["figures", "conditions", "extras", "facts"])
-def test_a_verifier_with_a_check_less_would_be_caught(key: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
-    """Power: each part of the verification, taken out, lets unsafe mutants through."""
-    honest = verification.covers_claim
-    if fault == "figures":
-        monkeypatch.setattr(verification, "_is_at_least", lambda *_: True)
-    elif fault == "conditions":
-        monkeypatch.setattr(
-            verification, "covers_claim", lambda claim, due: honest(replace(claim, conditions=due.conditions), due)
-        )
-    elif fault == "extras":
-        monkeypatch.setattr(verification, "of_history", lambda key: True)
-    else:
-        monkeypatch.setattr(verification, "_check_facts", lambda paper: Check("facts", True, ""))
-    wrong, _ = tried(200, 7, key, ("published", "noisy-gd"))
-    swapped, _ = mixed(150, 9, key)
-    assert wrong + swapped != []
 
 
 def test_claims_are_checked_whatever_version_is_named(key: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from noisygd_delete.accountant.events import Statuses
 from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
 from noisygd_delete.evidence.claims import KEYS
 from noisygd_delete.evidence.notices import Notices
@@ -111,6 +112,21 @@ def test_a_restriction_has_its_own_title_and_a_lifted_one_no_duty_to_erase_again
         assert f"<title>{title} " in certificate_html(made)
     assert {"to-do.backups", "to-do.withdraw"} <= keys(restricted)
     assert not {"to-do.backups", "to-do.withdraw"} & keys(lifted)
+
+
+@pytest.mark.parametrize(
+    ("status", "total", "duty"),
+    [
+        (Statuses.WITHHELD, None, "to-do.budget"),
+        (Statuses.WITHHELD, (30.0, 1e-6), "to-do.total"),
+        (Statuses.PENDING, None, "to-do.publish"),
+    ],
+)
+def test_what_a_request_without_a_release_waits_for_is_a_duty(status, total, duty) -> None:
+    plan = usual_plan(total=total)
+    facts = {"rows": 1, "release": None, "status": status, "edited": "2026-03-02"}
+    made = erasure_certificate(Erasure(**facts), plan=plan, events=releases(plan)[:1])
+    assert keys(made) & {"to-do.budget", "to-do.total", "to-do.publish"} == {duty}
 
 
 @pytest.mark.parametrize("remaining", [None, 0, 2])

@@ -124,30 +124,6 @@ def test_any_change_breaks_the_signature(certificate):
         assert signed_by(altered(certificate, path, value)) is None, path
 
 
-# the operator's word: a signature vouches for these, arithmetic cannot
-STATED = {
-    ("identity", "certificate_id"), ("identity", "issued"), ("identity", "controller"), ("identity", "software"),
-    ("identity", "version"),
-    ("request", "request_id"),
-    ("request", "notices"),
-    ("action", "model_before_sha256"), ("action", "model_after_sha256"),
-}  # fmt: skip
-
-
-def test_a_dishonest_signer_cannot_alter_what_is_claimed(certificate, key):
-    """Re-signed by the right key, every claim that says more than its facts show is still caught."""
-    caught = 0
-    for path, value in facts_of(certificate):
-        if path[:2] in STATED or path[0] in ("evidence", "public_facts") or path[:2] == ("request", "remaining"):
-            continue
-        if value is None:
-            continue
-        forged = sign_document(altered(certificate, path, value), key)
-        assert not verify_certificate(forged, public_key=f"{key}.pub").passed, path
-        caught += 1
-    assert caught > 80
-
-
 def test_the_expected_signer_matters(certificate, tmp_path):
     other = tmp_path / "other.pem"
     new_key(other)

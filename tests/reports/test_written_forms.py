@@ -47,7 +47,7 @@ def command(text: str, key: Path, folder: Path) -> bool:
 def test_whole_numbers_are_one_number_however_they_are_written(key: Path, tmp_path: Path) -> None:
     chance, paper = random.Random(5), sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     text = dumped(paper)
-    texts = [text, *(with_points(text, chance, share) for share in (0.1, 0.3, 0.6, 1.0, 1.0, 1.0))]
+    texts = [text, *(with_points(text, chance, share) for share in (0.3, 1.0, 1.0))]
     assert len(set(texts)) == len(texts)
     pem = Path(f"{key}.pub").read_text()
     assert judged(texts, pem, checker(), tmp_path) == [True] * len(texts)
@@ -63,8 +63,17 @@ def test_a_fraction_is_no_count_and_true_no_number(key: Path) -> None:
         assert not judged_by_third(dumped(sign_document(paper, key)))
 
 
+MARKS = ["\ufeff", "\ufeff\ufeff", " \ufeff", "\u200b"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_the_command_skips_one_byte_order_mark_and_nothing_else(key: Path, tmp_path: Path, mark: str) -> None:
+    text = mark + dumped(sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key))
+    assert command(text, key, tmp_path) is (mark == "\ufeff")
+
+
 @in_a_browser
-@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\ufeff", " \ufeff", "\u200b"])
+@pytest.mark.parametrize("mark", MARKS)
 def test_a_byte_order_mark_is_answered_alike_by_page_and_command(key: Path, tmp_path: Path, mark: str) -> None:
     paper = sign_document(json.loads(dumped(papers("published", "noisy-gd"))), key)
     text = mark + dumped(paper)

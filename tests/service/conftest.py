@@ -19,7 +19,8 @@ from starlette.testclient import TestClient
 from noisygd_delete import Records
 from noisygd_delete.curator.stream import Batching
 from noisygd_delete.store import Store
-from tests.store.conftest import SCHEMA, plan, tmp_path
+from noisygd_delete.store.disk import Disk
+from tests.store.conftest import SCHEMA, Crash, CrashAt, plan, tmp_path
 
 from .processes import serving
 
@@ -57,6 +58,17 @@ def make_store(path: Path, rows: int = 60, first: int = 0, **changes: Any) -> Pa
     with Store.create(path, table, SCHEMA, plan(slots=rows + 4, **changes)) as store:
         store.learn()
     return path
+
+
+def killed_at_every_change(look: Callable[[Disk], object], then: Callable[[], object] = lambda: None) -> int:
+    """Looks, each killed one change of the disk later than the one before, until one ends; how many were killed."""
+    for at in range(1000):
+        try:
+            look(CrashAt(at))
+            return at
+        except Crash:
+            then()
+    pytest.fail("no look ended")
 
 
 @dataclass
@@ -107,10 +119,15 @@ Opened = Callable[..., Desk]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opened]:
+def secrets(tmp_path: Path) -> dict[str, str]:
+    """The token of each role; their file lies beside the stores."""
+    return token_file(tmp_path / "tokens.toml")
+
+
+@pytest.fixture
+def opened(tmp_path: Path, secrets: dict[str, str]) -> Iterator[Opened]:
     """A function that begins a service over stores; their threads do not run, a test takes their turns."""
     begun: list[Any] = []
-    secrets = token_file(tmp_path / "tokens.toml")
 
     def begin(
         *stores: Path, batch: int | None = 2, deadline: float | None = None, answers: int = 200, **options: Any

@@ -15,16 +15,13 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -42,10 +39,8 @@ from tests.store.conftest import memory_folder
 
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
-from .processes import PATHS, Trickle
+from .processes import Serving, Trickle, half_open, mother
 
-ROOT = Path(__file__).parents[2]
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 BAD = ("lost", "twice", "false papers", "stopped")
 _PATIENCE = (
     120.0  # seconds until something that does not move is called stopped; `--patience`: on a machine that others load
@@ -81,8 +76,14 @@ MARKS = (
 class World:
     """A database with one table of persons, a store over it, and a service that is started and killed."""
 
-    def __init__(self, folder: Path, server: Server, kind: str, rows: int) -> None:
-        self.folder, self.server, self.kind, self.chance = folder, server, kind, random.Random(kind)
+    def __init__(self, mother: subprocess.Popen[str], folder: Path, server: Server, kind: str, rows: int) -> None:
+        self.mother, self.folder, self.server, self.kind, self.chance = (
+            mother,
+            folder,
+            server,
+            kind,
+            random.Random(kind),
+        )
         self.database = f"of_{kind}"
         made, keyed, written = KEYS[kind]
         self._run("postgres", f"CREATE DATABASE {self.database}")
@@ -119,7 +120,6 @@ class World:
         )
         (folder / f"hooks-{kind}.toml").write_text(f'{hooks}[fides]\nurl = "{self.desk.address}/api"\nnames = "id"\n')
         self.asked: dict[str, str] = {}
-        self.process: subprocess.Popen[bytes] | None = None
         self.start()
 
     def _run(self, database: str, text: str) -> list[Any]:
@@ -131,57 +131,24 @@ class World:
         return self._run(self.database, text)
 
     def start(self) -> None:
-        log = self.folder / f"log-{self.kind}.txt"
-        began = log.stat().st_size if log.exists() else 0
-        arguments = [
-            str(self.path),
-            "--tokens",
-            str(self.folder / "tokens.toml"),
-            "--port",
-            "0",
+        options = (
             "--batch",
             "6",
             "--key",
             str(self.folder / "key.pem"),
-        ]
-        arguments += ["--hooks", str(self.folder / f"hooks-{self.kind}.toml")]
-        with log.open("ab") as out:
-            self.process = subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-m", "noisygd_delete", "serve", *arguments],
-                cwd=ROOT, env={**os.environ, **THREADS, "PYTHONPATH": PATHS}, stdout=out, stderr=out,
-            )  # fmt: skip
-        last = time.monotonic() + _PATIENCE
-        while time.monotonic() < last:
-            for line in log.read_bytes()[began:].decode().splitlines():
-                if line.startswith("listening on "):
-                    self.address = line.removeprefix("listening on ")
-                    return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.1)
-        raise AssertionError(log.read_text()[-2000:])
+            "--hooks",
+            str(self.folder / f"hooks-{self.kind}.toml"),
+        )
+        self.service = Serving(self.mother, self.folder, str(self.path), *options)
 
     def kill(self, how: int = signal.SIGKILL) -> float:
         """End the service; seconds that it took."""
-        assert self.process is not None
         began = time.monotonic()
-        self.process.send_signal(how)
-        self.process.wait(_PATIENCE)
+        self.service.end(how)
         return time.monotonic() - began
 
     def call(self, method: str, path: str, role: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.address + path, data, method=method, headers=headers)
-        request.add_header("Authorization", f"Bearer {self.secrets[role]}")
-        request.add_header("Content-Type", "application/json")
-        try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, None
-        except OSError:
-            return 0, None
+        return self.service.call(method, path, self.secrets[role], body, **headers)
 
     def ask(self, count: int, names: list[str] | None = None) -> list[str]:
         """New requests, each sent until it is accepted; every third as Fides sends it. Their ids."""
@@ -209,7 +176,7 @@ class World:
         while time.monotonic() < last:
             for token in tokens:
                 _, answer = self.call("GET", f"/requests/{token}", "read")
-                states[token] = answer["state"] if answer else "none"
+                states[token] = answer.get("state", "none") if answer else "none"
             left = [
                 token
                 for token, state in states.items()
@@ -266,8 +233,7 @@ class World:
         return found
 
     def end(self) -> None:
-        if self.process is not None and self.process.poll() is None:
-            self.kill()
+        self.kill()
         self.desk.close()
         self.trickle.close()
 
@@ -350,11 +316,7 @@ def triggered(world: World, hurry: bool) -> Counter[str]:
 
 def slow(world: World, hurry: bool) -> Counter[str]:
     """Half-open connections by the hundred beside requests; the webhook that trickles is there in every row."""
-    host, port = world.address.removeprefix("http://").split(":")
-    with_open = [socket.create_connection((host, int(port)), 10) for _ in range(100 if hurry else 600)]
-    for one in with_open:
-        with suppress(OSError):
-            one.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nX: ")
+    with_open = half_open(world.service.port, 100 if hurry else 600)
     tokens = world.ask(6)
     found = world.judged(tokens, [], world.settled(tokens))
     for one in with_open:
@@ -466,14 +428,14 @@ def served(folder: Path) -> Iterator[Server]:
 
 
 def rows(quick: bool, count: int, kinds: list[str], words: str = "") -> Iterator[tuple[str, str, Counter[str]]]:
-    with memory_folder() as folder:
+    with mother() as begun, memory_folder() as folder:
         (folder / "secrets.json").write_text(json.dumps(token_file(folder / "tokens.toml")))
         main_command(["keygen", str(folder / "key.pem")])
         (folder / "secret").write_text(SECRET)
         (folder / "secret").chmod(0o600)
         for kind in kinds:
             with served(folder) as server:
-                world = World(folder, server, kind, count)
+                world = World(begun, folder, server, kind, count)
                 try:
                     for fault, trial in ((name, trial) for name, trial in TRIALS.items() if words in name):
                         found = trial(world, quick)

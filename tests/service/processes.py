@@ -94,25 +94,32 @@ Begin = Callable[..., AbstractContextManager[Serving]]
 
 
 @contextmanager
-def mother_of_services(*modules: str, **variables: str) -> Iterator[Begin]:
-    """What begins services as forks of one process that has imported these modules too."""
+def mother(*modules: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that has imported these modules too, and forks services."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.service.forking", *modules]
     environment = {**os.environ, **THREADS, "PYTHONPATH": PATHS, **variables}
     with subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as mother:
+    ) as process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+
+
+@contextmanager
+def mother_of_services(*modules: str, **variables: str) -> Iterator[Begin]:
+    """What begins services as forks of one process."""
+    with mother(*modules, **variables) as process:
 
         @contextmanager
         def begin(folder: Path, *arguments: str) -> Iterator[Serving]:
-            made = Serving(mother, folder, *arguments)
+            made = Serving(process, folder, *arguments)
             try:
                 yield made
             finally:
                 made.end(signal.SIGKILL)
 
         yield begin
-        assert mother.stdin
-        mother.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +172,13 @@ class Trickle:
 
     def close(self) -> None:
         self._socket.close()
+
+
+def half_open(port: int, count: int) -> list[socket.socket]:
+    """Connections that begin to ask and do not go on."""
+    opened = []
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nx: ")
+        opened.append(connection)
+    return opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from noisygd_delete_compliance.register import Register
@@ -22,6 +23,9 @@ def test_a_request_is_kept_carried_out_published_and_certified(store: Path, open
     assert first.status_code == 202
     assert first.headers["location"] == "/requests/first"
     assert first.json()["state"] == "accepted"
+    early = desk.get("/requests/first/certificate")
+    assert (early.status_code, "accepted" in early.json()["detail"]) == (409, True)
+    assert desk.get("/requests/first/certificate", "sign").status_code == 409
     desk.turn()
     waiting = desk.look("first").json()
     assert (waiting["state"], waiting["stores"][0]["rows"]) == ("pending", 1)
@@ -42,23 +46,6 @@ def test_a_request_is_kept_carried_out_published_and_certified(store: Path, open
     assert verify(store).passed
 
 
-def test_the_same_request_is_answered_as_before_and_another_one_under_its_id_is_refused(
-    store: Path, opened: Opened
-) -> None:
-    desk = opened(store, batch=1)
-    asked = {"request_id": "one", "delete": [name(1), name(2)]}
-    assert desk.ask(**asked).json() == desk.ask(**{**asked, "delete": [name(2), name(1), name(1)]}).json()
-    assert desk.ask(**{**asked, "delete": [name(3)]}).status_code == 409
-    desk.turn()
-    again = desk.ask(**asked)
-    assert (again.status_code, again.json()["state"]) == (200, "published")
-    assert desk.ask(**{**asked, "delete": [name(3), name(4)]}).status_code == 409
-    assert desk.ask(**{**asked, "delete": [name(1)]}).status_code == 409
-    desk.turn()
-    assert status(store)["releases"] == 2
-    assert (desk.service.accepted, desk.service.repeated) == (1, 2)
-
-
 def test_a_request_without_an_id_gets_one(store: Path, opened: Opened) -> None:
     desk = opened(store, batch=1)
     answered = desk.ask(delete=[name(1)])
@@ -74,49 +61,57 @@ def test_a_correction_is_carried_out_by_the_schema_of_the_store(store: Path, ope
     desk.turn()
     assert desk.look("fix").json()["stores"][0]["rows"] == 1
     assert desk.get("/register").json()[0]["right"] == "rectification"
-    assert desk.ask(request_id="fix", replace={name(5): raw(1)}).status_code == 200
-    assert desk.ask(request_id="fix", replace={name(5): raw(2)}).status_code == 409
+
+
+def sent(content: bytes, kind: str = "application/json") -> dict[str, Any]:
+    return {"content": content, "headers": {"content-type": kind}}
+
+
+UNFIT = [
+    {"delete": []},
+    {"delete": ["a"], "request_id": "a\n"},
+    {"delete": ["a"], "received": "yesterday"},
+    {"delete": ["a"], "received": "2026-05-04T09:30:00"},
+    {"delete": ["a"], "received": "2999-01-01T00:00:00Z"},
+    {"delete": ["a"], "replace": {"a": raw(1)}},
+    {"replace": {"a": {"a": 1}}},
+    {"replace": {"a": {**raw(1), "y": "perhaps"}}},
+]
+NO_JSON = [b"", b"{", b"\xff\xfe", b'{"delete": ["a"], "delete": ["b"]}', b'{"delete": [NaN]}', b"[" * 100_000,
+           b'{"delete": [' + b"9" * 10_000 + b"]}"]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("call", "given", "status_code", "code"),
     [
-        {"delete": ["a"], "request_id": "a\n"},
-        {"delete": ["a"], "received": "yesterday"},
-        {"delete": ["a"], "received": "2026-05-04T09:30:00"},
-        {"delete": ["a"], "received": "2999-01-01T00:00:00Z"},
-        {"delete": ["a"], "replace": {"a": raw(1)}},
-        {"replace": {"a": {"a": 1}}},
-        {"replace": {"a": {**raw(1), "y": "perhaps"}}},
+        *(("POST /requests", {"json": asked}, 422, "unfit") for asked in UNFIT),
+        *(("POST /requests", sent(body), 400, "no-json") for body in NO_JSON),
+        ("POST /requests", sent(b'{"delete": ["\\ud800"]}'), 422, "unfit"),
+        ("POST /requests", sent(b" " * ((1 << 20) + 1)), 413, "too-long"),
+        ("POST /requests", sent(b"a=b", "application/x-www-form-urlencoded"), 415, "content-type"),
+        ("POST /requests", sent(b"{}", "text/plain"), 415, "content-type"),
+        ("GET /requests/absent", {}, 404, "unknown"),
+        ("GET /requests/%00", {}, 404, "unknown"),
+        ("GET /nowhere", {}, 404, "no-such-call"),
+        ("DELETE /requests", {}, 405, "no-such-method"),
+        ("GET /register", {}, 403, "role"),
     ],
 )
-def test_what_no_table_could_do_is_refused_at_once(store: Path, opened: Opened, asked: object) -> None:
+def test_what_is_refused_has_a_code_that_stays(
+    store: Path, opened: Opened, call: str, given: dict[str, Any], status_code: int, code: str
+) -> None:
     desk = opened(store)
-    answered = desk.post("/requests", "request", json=asked)
-    assert (answered.status_code, answered.json()["code"], answered.json()["status"]) == (422, "unfit", 422)
+    method, _, path = call.partition(" ")
+    headers = {**desk.headers("request"), **given.get("headers", {})}
+    chunked = [{"content": iter([given["content"]])}] if "content" in given else []
+    for body in ({key: part for key, part in given.items() if key != "headers"}, *chunked):
+        answered = desk.client.request(method, path, headers=headers, **body)
+        told = answered.json()
+        assert (answered.status_code, told["status"], told["code"]) == (status_code, status_code, code)
+        assert answered.headers["content-type"] == "application/problem+json"
+        assert set(told) == {"title", "status", "code", "detail"}
+        assert answered.headers.get("allow") == ("POST" if status_code == 405 else None)
     assert not any(desk.service.inbox.counts().values())
-
-
-@pytest.mark.parametrize(
-    ("body", "status_code"),
-    [
-        (b"", 400),
-        (b"{", 400),
-        (b"\xff\xfe", 400),
-        (b'{"delete": ["a"], "delete": ["b"]}', 400),
-        (b'{"delete": [NaN]}', 400),
-        (b"[" * 100_000, 400),
-        (b'{"delete": [' + b"9" * 10_000 + b"]}", 400),
-        (b" " * ((1 << 20) + 1), 413),
-        (b'{"delete": ["\\ud800"]}', 422),
-    ],
-)
-def test_what_is_no_json_or_too_long_is_refused(store: Path, opened: Opened, body: bytes, status_code: int) -> None:
-    desk = opened(store)
-    sent = desk.client.post("/requests", content=body, headers=desk.headers("request"))
-    assert sent.status_code == status_code
-    chunked = desk.client.post("/requests", content=iter([body]), headers=desk.headers("request"))
-    assert chunked.status_code == status_code
 
 
 def test_a_request_for_nobody_is_told_refused_and_left_to_a_person(store: Path, opened: Opened) -> None:
@@ -195,20 +190,7 @@ def test_every_route_takes_its_roles_and_no_other(
     ):
         answered = desk.client.request(method, path, headers=wrong)
         assert (answered.status_code, answered.headers["www-authenticate"]) == (401, "Bearer")
-
-
-def test_what_is_not_there_or_not_done_that_way_is_said(store: Path, opened: Opened) -> None:
-    desk = opened(store)
-    assert desk.look("never").status_code == 404
-    assert desk.look("%00").status_code == 404
-    assert desk.get("/requests/never/certificate").status_code == 404
-    assert desk.get("/nothing").status_code == 404
-    wrong = desk.client.delete("/requests", headers=desk.headers("request"))
-    assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
-    desk.ask(request_id="one", delete=[name(1)])
-    early = desk.get("/requests/one/certificate")
-    assert (early.status_code, "accepted" in early.json()["detail"]) == (409, True)
-    assert desk.get("/requests/one/certificate", "sign").status_code == 409
+        assert answered.json()["code"] == "no-token"
 
 
 def test_a_signed_certificate_needs_the_role_and_the_key(store: Path, tmp_path: Path, opened: Opened) -> None:

@@ -19,7 +19,7 @@ from noisygd_delete.cli import main
 from noisygd_delete.store import Store
 from tests.oracles import deletion_hash
 
-from .conftest import Opened, make_store, name, person, token_file
+from .conftest import Opened, name, person, token_file
 from .processes import Begin
 
 
@@ -78,18 +78,11 @@ def test_what_cannot_be_served_is_refused_in_one_paragraph(
     Store.open(store).close()  # nothing is held
 
 
-def test_a_store_that_has_not_learned_or_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    token_file(tmp_path / "given.toml")
-    assert main(["serve", str(tmp_path / "absent"), "--tokens", str(tmp_path / "given.toml"), "--port", "0"]) == 2
-    assert "no store" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(os.name == "nt", reason="forks")
-def test_https_with_a_certificate_of_ones_own(tmp_path: Path, serving: Begin) -> None:
-    path = make_store(tmp_path / "people")
-    token_file(tmp_path / "tokens.toml")
+@pytest.mark.usefixtures("secrets")
+def test_https_with_a_certificate_of_ones_own(store: Path, tmp_path: Path, serving: Begin) -> None:
     certificate, key = certified(tmp_path)
-    with serving(tmp_path, str(path), "--tls-certificate", str(certificate), "--tls-key", str(key)) as service:
+    with serving(tmp_path, str(store), "--tls-certificate", str(certificate), "--tls-key", str(key)) as service:
         assert service.address.startswith("https://")
         port = service.address.rpartition(":")[2]
         trusting = ssl.create_default_context(cafile=str(certificate))
@@ -125,8 +118,8 @@ def test_a_publisher_gets_the_release_before_anybody_is_told(store: Path, tmp_pa
     assert sorted(path.name for path in folder.glob("release-*")) != after
 
 
+@pytest.mark.usefixtures("secrets")
 def test_a_deletion_list_is_served_beside_http(store: Path, tmp_path: Path, serving: Begin) -> None:
-    token_file(tmp_path / "tokens.toml")
     (tmp_path / "drop").mkdir()
     (tmp_path / "drop.toml").write_text('folder = "drop"\n[lists]\nCTVID = ["subject"]\n')
     digest = deletion_hash.hashed(str(deletion_hash.standardised("ctvid", person(4))))

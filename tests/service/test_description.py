@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +13,7 @@ import pytest
 from noisygd_delete_server.access import new_token
 from noisygd_delete_server.api import application
 
-from .conftest import ROLES, Opened, make_store, name, raw, token_file
+from .conftest import ROLES, Opened, name, raw
 from .processes import Begin
 from .test_api import ROUTES
 
@@ -80,14 +78,12 @@ def test_what_the_description_takes_and_refuses_is_what_the_service_does(store: 
 @pytest.mark.skipif(os.name == "nt", reason="forks")
 @pytest.mark.parametrize("seconds", [10, pytest.param(120, marks=pytest.mark.long)])
 def test_fuzzed_from_its_own_description_it_never_fails(
-    tmp_path: Path, serving: Begin, seconds: int, record_property
+    tmp_path: Path, store: Path, secrets: dict[str, str], serving: Begin, seconds: int, record_property
 ) -> None:
-    path = make_store(tmp_path / "people")
-    token_file(tmp_path / "tokens.toml")
     token, lines = new_token("all", ROLES)
     with (tmp_path / "tokens.toml").open("a") as file:
         file.write(lines)
-    with serving(tmp_path, str(path), "--batch", "5") as service:
+    with serving(tmp_path, str(store), "--batch", "5") as service:
         done = subprocess.run(
             [str(JUDGE), "run", f"{service.address}/openapi.json", "-H", f"Authorization: Bearer {token}", "--checks", CHECKS,
              "-n", "100", "--seed", "1", "--phases", "coverage,fuzzing,stateful", "--max-time", str(seconds), "--continue-on-failure"],
@@ -99,14 +95,3 @@ def test_fuzzed_from_its_own_description_it_never_fails(
     assert done.returncode == 0, done.stdout[-3000:]
     assert " answered 500 " not in said
     record_property("evidence", " ".join(re.findall(r"\d+ generated, \d+ passed", done.stdout)))
-
-
-def test_a_command_of_the_service_without_it_says_what_to_install() -> None:
-    code = (
-        "import sys; from importlib import metadata; metadata.entry_points = lambda **_: ()\n"
-        "from noisygd_delete.cli import main\nsys.exit(main(['serve', 'x', '--tokens', 'y']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "noisygd-delete[serve]" in done.stderr
-    assert json.dumps(done.stderr).count("\\n") == 1

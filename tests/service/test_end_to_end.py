@@ -20,12 +20,11 @@ import pytest
 pytest.importorskip("mlflow", reason="MLflow is not installed (make publishers)")
 pytest.importorskip("noisygd_delete_server", reason="noisygd-delete-server is not installed")
 
-from noisygd_delete_compliance.register import Register
 from noisygd_delete_compliance.request_rows import register_lines
 from noisygd_delete_server.publishers import publish_to
 from noisygd_delete_sources import source_at
 
-from noisygd_delete.store import Store, status, verify
+from noisygd_delete.store import status
 from tests.publishers.conftest import coefficients
 from tests.sources.conftest import fill, learned, name, new_database, plan, server, statement, tmp_path
 from tests.store.conftest import found
@@ -33,7 +32,7 @@ from tests.store.conftest import found
 from .conftest import SECRET, token_file
 from .privacy_desk import PrivacyDesk
 from .processes import Begin, Serving, mother_of_services
-from .test_process import settled
+from .test_process import edits_of, settled
 
 __all__ = ["server", "tmp_path"]  # fixtures
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.skipif(os.name == "nt", reason="SIGKILL")]
@@ -70,14 +69,6 @@ def registered(folder: Path) -> tuple[int, bool, list[bytes]]:
     versions = [one.version for one in client.search_model_versions(f"name = '{MODEL}'")]
     led = client.get_registered_model(MODEL).aliases.get("production") in versions
     return len(versions), led, [file.read_bytes() for file in (folder / "mlartifacts").rglob("model.safetensors")]
-
-
-def edits_of(path: Path) -> Counter[str]:
-    """How often each request is in the ledger of a store whose rows lie elsewhere."""
-    assert verify(path).passed
-    with Store.open(path) as store:
-        known = {named: token for token, (named, _) in Register(store.request_log).cases().items()}
-        return Counter(known[entry.commitment] for entry in store.ledger.outline if entry.commitment is not None)
 
 
 def webhook(service: Serving, token: str, k: int) -> tuple[int, Any]:

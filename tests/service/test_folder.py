@@ -11,9 +11,9 @@ from noisygd_delete_server.folder import FolderIntake
 from noisygd_delete.errors import InvalidParameter, StoreError
 from noisygd_delete.store import status
 from noisygd_delete.store.disk import Disk
-from tests.store.conftest import Crash, CrashAt, found
+from tests.store.conftest import found
 
-from .conftest import Opened, name, person
+from .conftest import Opened, killed_at_every_change, name, person
 
 
 @pytest.fixture
@@ -56,14 +56,7 @@ def test_each_line_is_kept_or_refused_and_the_file_is_gone(store: Path, folder: 
 def test_killed_at_every_change_of_the_disk_each_is_asked_once(store: Path, folder: Path, opened: Opened) -> None:
     desk = opened(store, batch=1)
     (folder / "may.jsonl").write_text(lines(*({"request_id": f"t{k}", "delete": [name(k)]} for k in range(3))))
-    k = 0
-    while True:
-        try:
-            FolderIntake(desk.service, folder, CrashAt(k)).process_files()
-            break
-        except Crash:
-            k += 1
-    assert k > 3
+    assert killed_at_every_change(lambda disk: FolderIntake(desk.service, folder, disk).process_files()) > 3
     FolderIntake(desk.service, folder).process_files()
     assert found(folder, [name(k).encode() for k in range(3)]) == []
     assert not list(folder.glob("*.taken"))

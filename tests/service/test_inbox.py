@@ -13,7 +13,7 @@ from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, St
 from noisygd_delete.store import Store, verify
 from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.layout import Layout
-from tests.store.conftest import Crash, CrashAt, found
+from tests.store.conftest import SCHEMA, Crash, CrashAt, found, plan, records
 
 from .conftest import Opened, make_store, name, person
 
@@ -139,16 +139,6 @@ def test_no_byte_of_an_id_is_left_after_it_was_served(store: Path, opened: Opene
     assert desk.state("one") == "pending"
 
 
-def test_the_scan_sees_a_body_that_is_merely_unlinked_from_the_queue(
-    store: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk = opened(store, batch=4)
-    monkeypatch.setattr(Disk, "erase", lambda *_, **__: None)
-    desk.ask(request_id="one", delete=[name(1)])
-    desk.turn()
-    assert found(store / "service", [name(1).encode()])
-
-
 def test_a_store_with_an_inbox_verifies_and_other_files_in_it_do_not(store: Path, opened: Opened) -> None:
     desk = opened(store)
     desk.ask(request_id="one", delete=[name(1)])
@@ -173,6 +163,9 @@ def test_stores_that_cannot_be_served_are_refused(tmp_path: Path, store: Path, o
         opened(store, twin)
     with pytest.raises(StoreError):
         opened(tmp_path / "absent")
+    Store.create(tmp_path / "new", records(), SCHEMA, plan()).close()
+    with pytest.raises(InvalidParameter, match="no model was learned"):
+        opened(tmp_path / "new")
 
 
 def test_a_command_at_work_only_delays(store: Path, opened: Opened) -> None:

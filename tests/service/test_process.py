@@ -18,7 +18,7 @@ from noisygd_delete_compliance.register import Register
 from noisygd_delete.store import Store, status, verify
 from tests.store.conftest import found
 
-from .conftest import make_store, name, person, token_file
+from .conftest import make_store, name, person
 from .processes import Begin, Serving
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
@@ -92,10 +92,11 @@ def requests_of(count: int, rows: int, seed: int) -> tuple[list[tuple[int, Any]]
 
 
 @pytest.mark.parametrize("count", [120, pytest.param(2000, marks=pytest.mark.long)])
-def test_a_crowd_is_served_each_once(tmp_path: Path, serving: Begin, count: int, record_property: Any) -> None:
+def test_a_crowd_is_served_each_once(
+    tmp_path: Path, secrets: dict[str, str], serving: Begin, count: int, record_property: Any
+) -> None:
     asked, erased = requests_of(count, rows=2000, seed=count)
     path = make_store(tmp_path / "people", rows=max(100, int(count * 0.7)))
-    secrets = token_file(tmp_path / "tokens.toml")
     with serving(tmp_path, str(path), "--batch", str(max(10, count // 20)), "--deadline", "1") as service:
         counted = crowd(service, secrets["request"], asked, clients=8)
         names = sorted({one["request_id"] for code, one in asked if code == 202})
@@ -116,13 +117,12 @@ def test_a_crowd_is_served_each_once(tmp_path: Path, serving: Begin, count: int,
 
 @pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.long)])
 def test_killed_at_any_moment_each_request_is_done_once(
-    tmp_path: Path, serving: Begin, kills: int, record_property: Any
+    tmp_path: Path, secrets: dict[str, str], serving: Begin, kills: int, record_property: Any
 ) -> None:
     """Two stores, requests under way, kill -9 at random instants; a client sends again what it had no answer to."""
     draw = random.Random(kills)
     rows = 40 + 4 * kills
     stores = make_store(tmp_path / "first", rows), make_store(tmp_path / "second", rows, first=rows // 2)
-    secrets = token_file(tmp_path / "tokens.toml")
     sent = 0
     for _ in range(kills):
         with serving(tmp_path, *map(str, stores), "--batch", "2") as service:
@@ -156,10 +156,8 @@ def test_killed_at_any_moment_each_request_is_done_once(
         assert not list((path / "service").glob("*/*.json")) if (path / "service").exists() else True
 
 
-def test_a_stop_loses_nothing(tmp_path: Path, serving: Begin) -> None:
-    path = make_store(tmp_path / "people")
-    secrets = token_file(tmp_path / "tokens.toml")
-    with serving(tmp_path, str(path), "--batch", "50", "--deadline", "3600") as service:
+def test_a_stop_loses_nothing(store: Path, tmp_path: Path, secrets: dict[str, str], serving: Begin) -> None:
+    with serving(tmp_path, str(store), "--batch", "50", "--deadline", "3600") as service:
         assert (
             service.call("POST", "/requests", secrets["request"], {"request_id": "one", "delete": [name(1)]})[0] == 202
         ), service.failure
@@ -167,6 +165,6 @@ def test_a_stop_loses_nothing(tmp_path: Path, serving: Begin) -> None:
     incoming = tmp_path / "incoming"
     incoming.mkdir()
     (incoming / "may.jsonl").write_text(json.dumps({"request_id": "two", "delete": [name(2)]}) + "\n")
-    with serving(tmp_path, str(path), "--batch", "1", "--folder", str(incoming)) as service:
+    with serving(tmp_path, str(store), "--batch", "1", "--folder", str(incoming)) as service:
         assert settled(service, secrets["read"], ["one", "two"]) == {"one": "published", "two": "published"}
         assert service.end(signal.SIGINT) == 0

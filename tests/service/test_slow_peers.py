@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from noisygd_delete_server import Replayed, Verifier, messages
+from noisygd_delete_server import messages
 from noisygd_delete_server.inbox import Inbox
 from noisygd_delete_server.messages import Hooks, Messenger, post_once
-from noisygd_delete_server.webhooks import headers, secret_from
+from noisygd_delete_server.webhooks import secret_from
 
-from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.store import Store, status
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SECRET, make_store, name, token_file
-from .processes import Begin, Receiver, Trickle
+from .conftest import SECRET, make_store, name
+from .processes import Begin, Receiver, Trickle, half_open
 
 
 @pytest.fixture
@@ -68,38 +67,11 @@ def test_one_that_trickles_stops_no_other(
     inbox.close()
 
 
-def test_a_message_counts_as_seen_once_it_was_handled() -> None:
-    verifier, body = Verifier(SECRET), b'{"type": "request.published"}'
-    sent = headers(secret_from(SECRET), "msg_1", body, now=time.time())
-    with pytest.raises(OSError, match="full"), verifier.handling(sent, body):
-        raise OSError("the disk is full")
-    with verifier.handling(sent, body) as message:  # sent again: it is taken
-        assert message["type"] == "request.published"
-        with pytest.raises(InvalidRequest, match="being handled"), verifier.handling(sent, body):
-            pass  # the same one beside it
-    with pytest.raises(Replayed), verifier.handling(sent, body):
-        pass
-    other = headers(secret_from(SECRET), "msg_2", body, now=time.time())
-    assert verifier.check(other, body) == {"type": "request.published"}
-    with pytest.raises(Replayed):
-        verifier.check(other, body)
-
-
-def half_open(port: int, count: int) -> list[socket.socket]:
-    """Connections that begin to ask and do not go on."""
-    opened = []
-    for _ in range(count):
-        connection = socket.create_connection(("127.0.0.1", port))
-        connection.sendall(b"POST /requests HTTP/1.1\r\nHost: x\r\nx: ")
-        opened.append(connection)
-    return opened
-
-
 @pytest.mark.skipif(os.name == "nt", reason="forks")
-def test_others_are_served_beside_a_thousand_half_open_connections(tmp_path: Path, serving: Begin) -> None:
-    path = make_store(tmp_path / "people")
-    secrets = token_file(tmp_path / "tokens.toml")
-    with serving(tmp_path, str(path), "--batch", "1") as service:
+def test_others_are_served_beside_a_thousand_half_open_connections(
+    tmp_path: Path, store: Path, secrets: dict[str, str], serving: Begin
+) -> None:
+    with serving(tmp_path, str(store), "--batch", "1") as service:
         opened = half_open(service.port, 1100)
         for k in range(10):
             asked = {"request_id": f"t{k}", "delete": [name(k)]}
@@ -118,12 +90,12 @@ def test_others_are_served_beside_a_thousand_half_open_connections(tmp_path: Pat
 
 
 @pytest.mark.skipif(os.name == "nt", reason="forks")
-def test_a_body_in_chunks_of_a_byte_is_read_in_time(tmp_path: Path, serving: Begin) -> None:
+def test_a_body_in_chunks_of_a_byte_is_read_in_time(
+    tmp_path: Path, store: Path, secrets: dict[str, str], serving: Begin
+) -> None:
     """100,000 chunks: their lengths were added up anew at each."""
-    path = make_store(tmp_path / "people")
-    secrets = token_file(tmp_path / "tokens.toml")
     body = json.dumps({"request_id": "t", "delete": [name(1)]}).encode().ljust(100_000)
-    with serving(tmp_path, str(path), "--batch", "1") as service:
+    with serving(tmp_path, str(store), "--batch", "1") as service:
         with socket.create_connection(("127.0.0.1", service.port)) as connection:
             connection.settimeout(60)
             head = f"POST /requests HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {secrets['request']}\r\n"
@@ -135,11 +107,11 @@ def test_a_body_in_chunks_of_a_byte_is_read_in_time(tmp_path: Path, serving: Beg
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_lock_elsewhere_keeps_nobody_from_stopping_it(tmp_path: Path, serving: Begin) -> None:
-    path = make_store(tmp_path / "people")
-    secrets = token_file(tmp_path / "tokens.toml")
-    with serving(tmp_path, str(path), "--batch", "1") as service:
-        with Store.open(path, wait=30):
+def test_a_lock_elsewhere_keeps_nobody_from_stopping_it(
+    tmp_path: Path, store: Path, secrets: dict[str, str], serving: Begin
+) -> None:
+    with serving(tmp_path, str(store), "--batch", "1") as service:
+        with Store.open(store, wait=30):
             asked = {"request_id": "t", "delete": [name(1)]}
             assert service.call("POST", "/requests", secrets["request"], asked)[0] == 202
             time.sleep(1.5)
@@ -149,10 +121,10 @@ def test_a_lock_elsewhere_keeps_nobody_from_stopping_it(tmp_path: Path, serving:
             assert time.monotonic() - began < 15
             for connection in lines:
                 connection.close()
-        assert status(path)["releases"] == 1
-    with serving(tmp_path, str(path), "--batch", "1") as service:  # and what was accepted is done
+        assert status(store)["releases"] == 1
+    with serving(tmp_path, str(store), "--batch", "1") as service:  # and what was accepted is done
         last = time.monotonic() + 30
-        while status(path)["releases"] < 2 and time.monotonic() < last:
+        while status(store)["releases"] < 2 and time.monotonic() < last:
             time.sleep(0.1)
-        assert status(path)["releases"] == 2
+        assert status(store)["releases"] == 2
         assert service.end() == 0

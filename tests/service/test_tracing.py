@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,24 +16,11 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 
-class Lines(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-        self.setFormatter(tracing.JsonLines())
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(self.format(record))
-
-
 @pytest.fixture
-def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    handler, log = Lines(), logging.getLogger("noisygd_delete_server")
-    monkeypatch.setattr(log, "handlers", [handler])
-    before = log.level
-    log.setLevel(logging.INFO)
-    yield handler.lines
-    log.setLevel(before)
+def log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+    caplog.set_level(logging.INFO, logger="noisygd_delete_server")
+    caplog.handler.setFormatter(tracing.JsonLines())
+    return caplog
 
 
 @pytest.fixture
@@ -65,21 +51,25 @@ def names_nobody(told: str) -> None:
     assert not re.search(r"identifier-token|subject-token|correlation-of-a-person", told)
 
 
-def test_spans_follow_a_request_and_name_nobody(store: Path, opened: Opened, lines: list[str], spans) -> None:
+def test_spans_follow_a_request_and_name_nobody(
+    store: Path, opened: Opened, log: pytest.LogCaptureFixture, spans
+) -> None:
     asked(opened, store)
     found = spans.get_finished_spans()
     of_request = {span.name for span in found if format(span.context.trace_id, "032x") == TRACE}
     assert of_request == {"POST /requests", "carry out"}
     assert {"publish", "GET /requests/{token}"} <= {span.name for span in found}
     names_nobody("".join(span.to_json() for span in found))
-    carried = [json.loads(line) for line in lines if "carried out" in line]
+    carried = [json.loads(line) for line in log.text.splitlines() if "carried out" in line]
     assert [line["trace_id"] for line in carried] == [TRACE]
-    names_nobody("".join(lines))
+    names_nobody(log.text)
 
 
-def test_logs_have_the_number_where_nobody_collects_spans(store: Path, opened: Opened, lines: list[str]) -> None:
+def test_logs_have_the_number_where_nobody_collects_spans(
+    store: Path, opened: Opened, log: pytest.LogCaptureFixture
+) -> None:
     asked(opened, store)
-    read = [json.loads(line) for line in lines]
+    read = [json.loads(line) for line in log.text.splitlines()]
     assert {line["trace_id"] for line in read if "carried out" in line["message"] or "POST" in line["message"]} == {
         TRACE
     }
@@ -88,7 +78,7 @@ def test_logs_have_the_number_where_nobody_collects_spans(store: Path, opened: O
         for line in read
         if "publi" not in line["message"]
     )
-    names_nobody("".join(lines))
+    names_nobody(log.text)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Two features at a time over real databases: keys of two types, one table locked, requests set aside, backups put back, kills, budgets.
+"""Two features at a time over real databases: keys of two types, one table locked, requests set aside, backups put back, kills.
 
 The oracle asks the databases and the ledgers, past the service: a row is gone where its request is published and nowhere else, once.
 """
@@ -29,11 +29,9 @@ from tests.sources.conftest import database, learned, server, statement, tmp_pat
 
 from .conftest import Opened, opened, token_file
 from .processes import Begin, serving
-from .test_drop import DELETED, NOT_FOUND, Lists, by_email, drop, item
-from .test_pace import Clock, capped_store, clock
 from .test_process import edits_of
 
-__all__ = ["clock", "database", "drop", "opened", "server", "serving", "tmp_path"]  # fixtures
+__all__ = ["database", "opened", "server", "serving", "tmp_path"]  # fixtures
 pytestmark = pytest.mark.filterwarnings("ignore")
 IMPATIENT = "&options=-c%20lock_timeout%3D200ms"
 
@@ -198,34 +196,3 @@ def test_killed_and_ended_while_a_lock_waits(
     assert edits_of(patient) == Counter(first=1, second=1, third=1)
     assert statement(database, "SELECT FROM numbers WHERE id IN (1, 2, 3)") == 0
     assert statement(database, "SELECT FROM numbers") == 197
-
-
-def test_a_list_of_deletions_with_a_backlog_beside_a_budget(
-    tmp_path: Path, drop: Any, opened: Opened, clock: Clock
-) -> None:
-    """Under a total that is spent by a calendar: every answer waits for a release, and two lists with a backlog cost one."""
-    from noisygd_delete.privacy.release_dates import Calendar
-    from noisygd_delete.store.release_schedule import default_schedule, publications
-
-    path = capped_store(tmp_path / "people")
-    number = publications(Ledger.read(path / "ledger.sqlite"))
-    lists = Lists(opened(path, pace=default_schedule), drop)
-    desk = lists.desk
-    for k in range(40, 56, 2):
-        desk.ask(request_id=f"t{k}", subjects=[f"subject-token-{k // 2:05d}"])
-    first = lists.put("Email", (item(1), by_email(1)), (item(2), by_email(99)), (item(3), by_email(20)))
-    lists.served(3)
-    later = lists.put("Email", (item(4), by_email(5)), (item(5), by_email(1)), day="20260313")
-    lists.served(3)
-    assert Ledger.read(path / "ledger.sqlite").releases == 1
-    assert (lists.answered(first), lists.answered(later)) == (None, None)
-    dates = default_schedule(Ledger.read(path / "ledger.sqlite"))
-    assert isinstance(dates, Calendar)
-    clock.now += dates.interval
-    desk.turn()
-    lists.turn()
-    ledger = Ledger.read(path / "ledger.sqlite")
-    assert (ledger.releases, ledger.head.pending) == (2, 0)
-    assert ledger.accountant.remaining().publications == number - 1
-    assert lists.answered(first) == {item(1): DELETED, item(2): NOT_FOUND, item(3): DELETED}
-    assert lists.answered(later) == {item(4): DELETED, item(5): NOT_FOUND}  # gone when the list came

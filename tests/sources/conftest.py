@@ -288,3 +288,13 @@ def store(database: str, tmp_path: Path) -> Iterator[Store]:
     """A store over the table `people`, which has learned."""
     with learned(tmp_path / "store", source_at(database, id="id", table="people")) as made:
         yield made
+
+
+@pytest.fixture(params=["duckdb", "delta", "postgres"])
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """The people in each kind of place from which rows can be deleted, as tables.InDuckdb and the others write them."""
+    from . import tables
+
+    if request.param == "postgres":
+        return tables.InPostgres(request.getfixturevalue("database"))
+    return {"duckdb": tables.InDuckdb, "delta": tables.InDelta}[request.param](tmp_path)

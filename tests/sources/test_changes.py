@@ -13,7 +13,6 @@ from noisygd_delete_sources.table import missing_edits, unobserved_edits
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
-from noisygd_delete.engine import Execution
 from noisygd_delete.errors import CountBroken, InvalidParameter, SourceError, StoreError
 from noisygd_delete.evidence import erasure_certificate, verify_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_status
@@ -21,7 +20,6 @@ from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, status, verify
 
 from ..evidence.reading_papers import said as sentences
-from ..store.conftest import Crash, CrashAt
 from .conftest import ROWS, learned, name, people, plan, statement
 from .tables import arrow, deltalake, in_delta, in_duckdb, in_parquet
 from .test_postgres import files_holding, paper
@@ -262,15 +260,6 @@ def test_a_session_that_replays_is_counted_too(watched: Store, database: str) ->
     assert last_counts(watched) == EditCounts(deleted=1)
 
 
-def test_a_trigger_that_is_ignored_would_be_seen_by_this_suite(watched: Store, database: str, monkeypatch) -> None:
-    """The planted fault: whoever does not ask the trigger publishes a release that says nothing was edited."""
-    statement(database, "DELETE FROM people WHERE id = %s", name(3))
-    monkeypatch.setattr(trigger, "count_changes", lambda *_: None)
-    watched.publish(force=True)
-    assert last_counts(watched) == EditCounts()
-    assert counted(watched) is None, "and no paper may say that it was counted"
-
-
 def test_a_count_is_short_however_long_it_runs(watched: Store, database: str) -> None:
     for k in range(5):
         statement(database, "UPDATE people SET a = 0 WHERE id = %s", name(k))
@@ -315,39 +304,6 @@ def test_the_owner_may_install_it_and_stop_it(store: Store, database: str, capsy
     store.close()
     assert main(["watch", str(store.path), "--stop"]) == 0
     assert statement(database, "SELECT FROM pg_trigger WHERE tgname LIKE 'noisygd_delete%%'") == 0
-
-
-def test_killed_at_every_step_a_count_is_in_the_ledger_once(watched: Store, database: str) -> None:
-    """Its rows in a scratch file, which goes with every process that dies."""
-    watched.close()
-
-    def operate(disk: CrashAt, k: int) -> None:
-        statement(database, "UPDATE people SET a = 0.25 WHERE id = %s", name(ROWS - 1 - k))
-        with Store.open(watched.path, disk=disk) as opened:
-            opened.serve(EditRequest.delete([name(k)], request_id=f"r{k}"), execution=Execution(memory=1))
-
-    for k in range(2):  # the first one also makes the register
-        disk = CrashAt()
-        operate(disk, k)
-    outcomes = set()
-    for step in range(0, len(disk.points), 3):  # every step is tried where nothing is counted
-        victim = step + 2
-        with Store.open(watched.path) as before:
-            releases = before.ledger.releases
-        with pytest.raises(Crash):
-            operate(CrashAt(step), victim)
-        with Store.open(watched.path) as opened:
-            gone = not statement(database, "SELECT FROM people WHERE id = %s", name(victim))
-            assert (opened.ledger.position(f"r{victim}") is not None) == gone
-            if not gone:
-                opened.publish()
-            assert opened.ledger.releases == releases + 1
-            assert opened.pending_edits == 0
-            assert last_counts(opened) == EditCounts(deleted=int(gone), replaced=1)
-            assert counted(opened) == "trigger"
-        outcomes.add(gone)
-    assert outcomes == {True, False}
-    assert verify(watched.path).passed
 
 
 def test_versions_of_a_delta_table_are_compared(tmp_path: Path) -> None:

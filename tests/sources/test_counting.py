@@ -149,18 +149,6 @@ def test_more_pairs_of_codes_than_memory_holds_are_not_counted(tmp_path: Path, m
     assert counted(source, schema())[0] is None
 
 
-def test_an_end_of_a_bin_in_the_wrong_place_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, of, right = in_duckdb(tmp_path, cells()), schema(), sql._steps
-
-    def shifted(*facts: Any) -> Any:
-        ends, codes = right(*facts)
-        return np.nextafter(ends, np.inf), codes
-
-    monkeypatch.setattr(sql, "_steps", shifted)
-    found, _ = counted(source, of)
-    assert (moments(of).of_counts(found) != sums_here(source, of)).any()
-
-
 def test_a_count_leaves_nothing_in_the_file(tmp_path: Path) -> None:
     source = in_duckdb(tmp_path, cells())
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from noisygd_delete_sources import definition, source_at, trigger
+from noisygd_delete_sources import source_at, trigger
 from noisygd_delete_sources.postgres import Postgres
 from noisygd_delete_sources.source import SourceHistory
 
@@ -246,33 +246,13 @@ def is_wrong(server: Server, what: str, shape: str, when: str, patch: pytest.Mon
 
 @pytest.mark.parametrize("what", OBJECTS)
 def test_a_count_covers_whatever_is_read_otherwise(server: Server, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    """At every instant in one of the shapes; each shape has its turn at each instant with a third of the objects."""
+    """At every instant in one of the shapes: each has its turn at each instant with a third of the objects. In flight always below a savepoint,
+    too, whose number no row shows: there alone a trigger is seen that was off for a while."""
     waits, turn = OBJECTS[what][2], list(OBJECTS).index(what)
     cases = [(SHAPES[(turn + at) % 3], when) for at, when in enumerate(WHENS) if not (waits and "in flight" in when)]
+    if not waits and (below := ("savepoint", "in flight at the first")) not in cases:
+        cases.append(below)
     assert [case for case in cases if is_wrong(server, what, *case, monkeypatch)] == []
-
-
-PLANTED = {  # case: what alone is looked at, or left out
-    "the search path": ("only", "'word'"),
-    "names of columns": ("without", "'column'"),
-    "an enum in a composite": ("without", "'word'"),
-    "a trigger switched off for a while": ("without", "'trigger'"),
-    "a trigger that counts nothing for a while": ("without", "'counting'"),
-    "a function of a query": ("without", "'function'"),
-    "names of columns of a view": ("only", "'rule'"),
-}
-
-
-@pytest.mark.parametrize("what", PLANTED)
-def test_planted_an_object_that_is_not_looked_at_is_seen(
-    server: Server, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
-    how, kind = PLANTED[what]
-    for name in ("_OF_TABLE", "_OF_QUERY"):
-        left = tuple(one for one in getattr(definition, name) if one.startswith(kind) == (how == "only"))
-        monkeypatch.setattr(definition, name, left)
-    whens = [when for when in WHENS if not (OBJECTS[what][2] and when == "in flight at the first")]
-    assert any(is_wrong(server, what, "savepoint", when, monkeypatch) for when in whens)
 
 
 def test_planted_a_catalogue_that_is_not_read_again_behind_the_rows_is_seen(

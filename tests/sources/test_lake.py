@@ -23,28 +23,6 @@ from .test_postgres import exported, files_holding, paper
 KINDS = [in_duckdb, in_delta, in_parquet]
 
 
-def test_a_view_that_is_replaced_later_stops_the_release(tmp_path: Path) -> None:
-    made = in_duckdb(tmp_path)
-
-    def replaced(query: str) -> None:
-        with duckdb.connect(made["address"]) as connection:
-            connection.execute(f"CREATE OR REPLACE VIEW chosen AS {query}")
-
-    replaced("SELECT * FROM people")
-    with learned(tmp_path / "store", source_at(id="id", query="SELECT * FROM chosen", **made)) as store:
-        store.serve(EditRequest.delete([name(3)], request_id="r"), publish=False)
-        for later, said in (
-            ("SELECT * FROM people LIMIT 9", "LIMIT"),
-            ("SELECT * FROM people QUALIFY rank() OVER (ORDER BY a) < 9", "a window"),
-        ):
-            replaced(later)
-            with pytest.raises(SourceError, match=f"chosen by {said}.*Nothing was published"):
-                store.publish()
-        replaced("SELECT * FROM people")
-        store.publish()
-        assert (store.pending_edits, store.ledger.releases) == (0, 2)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_source_gives_the_same_rows(tmp_path: Path, kind) -> None:
     records, _ = records_of(source_at(id="id", **kind(tmp_path)), SCHEMA, SLOTS)

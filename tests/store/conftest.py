@@ -145,6 +145,12 @@ def sql(path: Path, *statements: str) -> None:
         connection.commit()
 
 
+def patch(path: Path, at: int, data: bytes) -> None:
+    """Write these bytes over those of a file."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[:at] + data + whole[at + len(data) :])
+
+
 @contextmanager
 def memory_folder() -> Iterator[Path]:
     """A folder in memory where there is one: a killed process loses nothing there that a disk would have kept, and no test

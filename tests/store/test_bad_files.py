@@ -19,7 +19,7 @@ from noisygd_delete.store import Store, budget, status, tokens, verify, verify_a
 from noisygd_delete.store.journal import add_checksum
 from noisygd_delete.store.layout import Layout
 
-from .conftest import SCHEMA, SLOTS, found, name, plan, records, sql, traces
+from .conftest import SCHEMA, SLOTS, found, name, patch, plan, records, sql, traces
 
 
 def rechained(path: Path, change: Callable[[dict], None]) -> None:
@@ -33,11 +33,6 @@ def rechained(path: Path, change: Callable[[dict], None]) -> None:
         digest = hashlib.sha256(f"{before}{body}".encode()).hexdigest()
         connection.execute("UPDATE entries SET body = ?, digest = ? WHERE number = ?", (body, digest, rows[-1][0]))
         connection.commit()
-
-
-def patch(path: Path, at: int, data: bytes) -> None:
-    whole = path.read_bytes()
-    path.write_bytes(whole[:at] + data + whole[at + len(data) :])
 
 
 Change = Callable[[Path], object]
@@ -117,9 +112,6 @@ BY_HAND: dict[str, tuple[Change, str]] = {
     "ids cut": (cut(IDS, 100), "ids.names: missing, or not"),
     "an id without its subject": (cell(0, bytes(24), "subjects.names"), "does not belong to this table"),
     "an id without its length": (cell(23, b"\0"), NOT_NAMES),
-    "an id longer than its cell": (cell(23, b"\xff"), NOT_NAMES),
-    "an id that is elsewhere and is not": (cell(0, bytes(23) + b"\1"), NOT_NAMES),
-    "an id that is no text": (cell(0, b"\xff"), "holds text that is none"),
     "journal garbage": (holding("journal/request.json", "[]"), "not a request"),
     "journal of another version": (holding("journal/request.json", add_checksum(b'{"format": 2}')), "not a request"),
     "a link": (plan_linked, "a link inside"),

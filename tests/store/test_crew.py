@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from noisygd_delete import EditRequest
 from noisygd_delete.accountant import Account
 from noisygd_delete.curator.release import ReleaseTask
 from noisygd_delete.engine import Execution
@@ -54,6 +55,26 @@ def test_a_follower_runs_what_it_hears_until_the_end(path: Path, monkeypatch) ->
     assert ran == ["learn", "unlearn"]
     assert group.tasks == []
     assert contents(path) == before, "only process 0 writes"
+
+
+def test_process_0_sends_each_release_with_all_that_it_is_made_from(path: Path) -> None:
+    group = Hearing()
+    with Store.open(path) as store:
+        account, model, held = store.ledger.account, store.model, store.plan
+        store.serve(EditRequest.delete(store.records.ids[:2]), execution=Execution(group=group))
+        store.relearn(grown := plan(slots=17), execution=Execution(group=group))
+    deleted, learned = (said for said in group.said if isinstance(said, GroupTask))
+    sent = deleted.task
+    assert (deleted.held, deleted.with_subjects, deleted.codec, sent.plan, sent.learn) == (
+        held,
+        True,
+        None,
+        held,
+        False,
+    )
+    assert (sent.account, sent.pending) == (account, EditCounts(deleted=2))
+    assert (sent.model.weights == model.weights).all()
+    assert (learned.held, learned.task.plan, learned.task.learn) == (held, grown, True)
 
 
 @pytest.mark.parametrize(("error", "heard"), [(AssumptionViolated("planted"), True), (ProcessLost("planted"), False)])

@@ -242,6 +242,21 @@ def test_what_was_written_of_rows_that_do_not_stay_is_overwritten(plan, error, t
     assert not any(map(any, held.values()))
 
 
+def test_names_are_overwritten_before_a_file_with_wider_names_takes_their_place(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("noisygd_delete.features.schema.schema.BLOCK_ROWS", 7)
+    replaced = []
+
+    class Watching(Disk):
+        def reached(self, operation: str, path: Path) -> None:
+            if operation == "rename" and path.name == "ids.names":
+                replaced.append(path.exists() and any(path.read_bytes()))
+
+    file = table(tmp_path, IDS["longer and longer"])
+    Store.create_from(tmp_path / "new", RecordFile(SCHEMA, file), SCHEMA, plan_for, disk=Watching()).close()
+    assert replaced
+    assert not any(replaced)
+
+
 def test_a_reading_that_is_interrupted_leaves_nothing_of_the_rows_and_spares_other_files(tmp_path: Path) -> None:
     file = table(tmp_path, IDS["short"])
 

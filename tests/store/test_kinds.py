@@ -13,7 +13,7 @@ from noisygd_delete.errors import InvalidParameter
 from noisygd_delete.records import EditCounts
 from noisygd_delete.store import Store, budget, status, verify
 
-from .conftest import Crash, CrashAt, name, person, plan, records, row
+from .conftest import name, person, plan, records, row
 
 
 def inserted(k: int) -> EditRequest:
@@ -87,17 +87,6 @@ def test_the_commands_say_what_they_did(path: Path, tmp_path: Path, as_json, pri
     unknown = csv(tmp_path, id="nobody", a="0.9", b="0", c="0.1", y="no")
     assert "not in the table" in complaint("replace", str(path), "--data", unknown)
     assert verify(path).passed
-
-
-def test_a_crash_does_not_forget_the_kinds(path: Path) -> None:
-    with Store.open(path) as store:
-        store.serve(inserted(50), publish=False)
-    with pytest.raises(Crash), Store.open(path, disk=CrashAt(25)) as store:
-        store.serve(EditRequest.delete([name(1)]))
-    with Store.open(path) as store:
-        assert store.accountant.events[-1].counts == EditCounts(deleted=1, inserted=1)
-        assert store.ledger.edits_at(len(store.ledger.entries) - 1) == EditCounts(deleted=1)
-        assert store.ledger.edits_at(2) == EditCounts(inserted=1)
 
 
 def test_counts_that_do_not_add_up_are_refused() -> None:

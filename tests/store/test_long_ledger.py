@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from noisygd_delete import EditRequest
-from noisygd_delete.accountant import Account, Accountant, Event, events, history
+from noisygd_delete.accountant import Account, Event, history
 from noisygd_delete.accountant import serialization as written
 from noisygd_delete.curator.stream import Stream
 from noisygd_delete.errors import StoreCorrupt
@@ -24,7 +24,7 @@ from noisygd_delete.store.entry import link_entry
 from noisygd_delete.store.layout import Layout
 from noisygd_delete.store.ledger import Ledger
 
-from .conftest import made, name, records, sql
+from .conftest import made, name, sql
 
 RELEASES = 300
 
@@ -314,20 +314,3 @@ def test_the_account_of_a_store_is_the_callers_own(tmp_path):
         store.accountant.record(store.accountant.events[-1], 7)
         assert store.accountant.dp_cumulative() == before
         assert store.ledger.releases == 5
-
-
-def test_an_account_that_grew_is_that_of_the_ledger_read_anew(tmp_path):
-    path = old_store(tmp_path / "store", 5)
-    with Store.open(path) as store:
-        store.serve(EditRequest.delete([name(3)]), publish=False)
-        store.serve(EditRequest.replace({name(4): (records().features[5], 1.0)}))
-        grown = store.ledger
-    described = [json.dumps(entry.event) for entry in grown.entries if entry.event is not None]
-    events._READ.clear()
-    again = [Event.from_dict(json.loads(text)) for text in described]
-    assert list(grown.events) == again
-    assert grown.accountant.dp_cumulative() == Accountant(grown.plan, again).dp_cumulative()
-    assert (
-        grown.accountant.deletion_later_releases()
-        == type(grown.accountant)(grown.plan, again).deletion_later_releases()
-    )

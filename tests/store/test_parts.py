@@ -15,7 +15,7 @@ from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
 from noisygd_delete.store import Store, journal, models
 from noisygd_delete.store import disk as database
-from noisygd_delete.store.disk import Disk, read_file
+from noisygd_delete.store.disk import Disk
 from noisygd_delete.store.entry import Entry, utc_now
 from noisygd_delete.store.layout import Layout, Lock
 from noisygd_delete.store.ledger import Ledger
@@ -87,24 +87,6 @@ def test_a_lock_is_free_again_once_released(tmp_path: Path) -> None:
     Lock(tmp_path / "lock").release()
 
 
-def test_replacing_a_file_is_all_or_nothing_and_follows_no_link(tmp_path: Path) -> None:
-    disk, secret = Disk(), tmp_path / "elsewhere"
-    secret.write_text("untouched")
-    (tmp_path / "a.tmp").symlink_to(secret)
-    with pytest.raises(OSError, match="symbolic"):
-        disk.replace(tmp_path / "a", b"new")
-    assert secret.read_text() == "untouched"
-    (tmp_path / "link").symlink_to(secret)
-    with pytest.raises(StoreCorrupt):
-        read_file(tmp_path / "link", 100)
-    disk.replace(tmp_path / "b", b"one")
-    disk.replace(tmp_path / "b", b"two")
-    assert read_file(tmp_path / "b", 3) == b"two"
-    with pytest.raises(StoreCorrupt):
-        read_file(tmp_path / "b", 2)
-    disk.erase(tmp_path / "never there")
-
-
 def test_a_change_survives_the_journal(path: Path) -> None:
     with Store.open(path) as store:
         edits = store.records.resolve(
@@ -158,6 +140,8 @@ def test_a_table_without_subjects(tmp_path: Path) -> None:
     with Store.create(tmp_path / "store", few, Schema.from_dict(fields), plan(slots=4)) as store:
         store.learn()
         assert store.records.subjects_by_slot is None
+        assert store.table.find_names(["aaaa", "nobody"]) == {"aaaa"}
+        assert store.table.find_names(["aaaa"], persons=True) == store.table.find_names([]) == set()
         store.serve(EditRequest.delete(["bbbb"]))
         store.relearn(plan(slots=6))
         assert store.records.ids == ["aaaa", "cccc"]

@@ -13,11 +13,6 @@ from noisygd_delete.store.position import check_position, position_covers
 @pytest.mark.parametrize(
     ("read", "changed", "shown"),
     [
-        ("snapshot:734:740:735,737", "transaction:733", True),
-        ("snapshot:734:740:735,737", "transaction:734", True),
-        ("snapshot:734:740:735,737", "transaction:735", False),
-        ("snapshot:734:740:735,737", "transaction:739", True),
-        ("snapshot:734:740:735,737", "transaction:740", False),
         ("version:3", "version:3", True),
         ("version:2", "version:3", False),
         ("time:2026-11-22T05:45:00.000001+00:00", "time:2026-11-22T05:45:00+00:00", True),

@@ -8,8 +8,11 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.curator.stream.parsing import from_json
-from noisygd_delete.errors import InvalidRequest
+from noisygd_delete.errors import InvalidRequest, UnknownName
 from noisygd_delete.store import Store
+from noisygd_delete.store.disk import Disk
+from noisygd_delete.store.held_out import write_held_out
+from noisygd_delete.store.layout import Layout
 from tests.cli.planned import main
 
 from .conftest import SCHEMA, name, person, row
@@ -114,3 +117,36 @@ def test_a_stream_refuses_a_token_that_names_somebody_else(path: Path, tmp_path:
 def test_a_part_given_twice_is_refused(line: str) -> None:
     with pytest.raises(InvalidRequest, match=r"line 5: .*twice"):
         from_json(line, 5, SCHEMA)
+
+
+@pytest.mark.parametrize("person_", [False, True])
+def test_a_name_that_was_held_out_never_had_rows_that_a_request_could_have_edited(path: Path, person_: bool) -> None:
+    """Whoever asks for it is told so, and a token that stands for another request does not answer for it."""
+
+    def asked(who: str, token: str | None = None) -> EditRequest:
+        return EditRequest.delete([] if person_ else [who], subjects=[who] if person_ else [], request_id=token)
+
+    write_held_out(Disk(), Layout(path), ["Eve"], ["Mallory"])
+    held, other, here = ("Mallory", "Eve", person(4)) if person_ else ("Eve", "Mallory", name(4))
+    with Store.open(path) as store:
+        store.serve(asked(person(2) if person_ else name(2), "r"))
+        assert store.serve(asked("nobody", "r")).answered_before, "as many rows: it may have been the same"
+        for repeated in (store.serve, store.dry_run):
+            with pytest.raises(InvalidRequest, match="for another request"):
+                repeated(asked(held, "r"))
+        assert store.serve(asked(other, "r")).answered_before, "held out as the other kind of name"
+        for who, facts in (
+            (held, (True, False)),
+            (held.upper(), (False, True)),
+            (here.upper(), (False, True)),
+            (other, (False, False)),
+        ):
+            for refused in (store.serve, store.dry_run, lambda request: throw(store.edit_all([request]).outcomes[0])):
+                with pytest.raises(UnknownName) as caught:
+                    refused(asked(who))
+                assert (caught.value.held_out, caught.value.similar) == facts
+
+
+def throw(error: Exception | None) -> None:
+    assert error is not None
+    raise error

@@ -17,7 +17,7 @@ from noisygd_delete.curator.stream import Batching
 from noisygd_delete.errors import InvalidParameter, InvalidRequest
 from noisygd_delete.evidence import erasure
 from noisygd_delete.privacy.release_dates import YEAR
-from noisygd_delete.store import Store, destinations, release_schedule
+from noisygd_delete.store import Store, release_schedule
 from noisygd_delete.store.artifact import current_artifact
 from noisygd_delete.store.byte_search import Needles
 from noisygd_delete.store.disk import Disk
@@ -71,7 +71,7 @@ def test_what_an_application_reports_is_noted_once(path, monkeypatch) -> None:
         with pytest.raises(InvalidParameter, match="give erased as well"):
             store.publish(position="version:3")
         made = store.publish(erased=4, request_id="later", position="version:3")
-        assert (made.request_id, made.requested.deleted) == ("later", 4)
+        assert (made.request_id, made.requested.deleted, made.status, made.release) == ("later", 4, "published", 2)
         assert [(counts.deleted, *more) for counts, *more in noted[1:]] == [(4, "version:3", "later")]
 
 
@@ -148,20 +148,6 @@ def test_texts_are_found_in_values_of_any_kind_and_across_any_cut() -> None:
         with pytest.raises(InvalidParameter, match="between 1 and 10000"):
             Needles(tokens)
     assert len(Needles(["x"] * 10_000)) == 10_000
-
-
-@pytest.mark.parametrize("listed", [None, "of the list"])
-@pytest.mark.parametrize("noted", ["", "of the seal"])
-def test_a_list_that_may_be_stale_keeps_the_name_of_its_store(listed, noted, monkeypatch) -> None:
-    marked: list[str] = []
-    monkeypatch.setattr(destinations, "_read_list", lambda _: listed and destinations.DestinationList(listed))
-    monkeypatch.setattr(destinations.rollback_guard, "list_noted", lambda _: (noted, ""))
-    monkeypatch.setattr(destinations.rollback_guard, "mark_untrusted", lambda _, ledger, store: marked.append(store))
-    destinations.mark_list_untrusted(None, SimpleNamespace(ledger="ledger"))
-    if noted or listed:
-        assert marked == [noted or listed]
-    else:
-        assert len(bytes.fromhex(marked[0])) == 16
 
 
 def test_what_a_release_publishes_says_nothing_of_who_the_rows_are(path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisygd_delete import Accountant, Budget, EditRequest, Records, Release
+from noisygd_delete import Accountant, Budget, EditRequest, Release
 from noisygd_delete.accountant import Account, Event, serialization
 from noisygd_delete.errors import (
     AssumptionViolated,
@@ -21,16 +21,13 @@ from noisygd_delete.errors import (
     StoreError,
     StoreLocked,
 )
-from noisygd_delete.records import EditCounts, SlotEdits
-from noisygd_delete.store import Store, budget, file_footer, status, training_table, transaction, verify, verify_absence
-from noisygd_delete.store.disk import Disk
-from noisygd_delete.store.layout import Layout
+from noisygd_delete.records import EditCounts
+from noisygd_delete.store import Store, budget, status, transaction, verify, verify_absence
 
 from .conftest import (
     ROWS,
     SCHEMA,
     SLOTS,
-    WIDTH,
     Crash,
     CrashAt,
     contents,
@@ -158,23 +155,6 @@ def test_every_kind_of_plan_survives_the_store(tmp_path: Path) -> None:
             assert release.guarantees["dp_cumulative"].to_dict() == accountant.dp_cumulative().to_dict()
         assert found(store.path, traces(3)) == []
         assert verify(store.path).passed
-
-
-def test_a_subject_loses_every_row(path: Path) -> None:
-    with Store.open(path) as store:
-        assert store.serve(EditRequest.delete(subjects=[person(4)])).edits == 2
-        with pytest.raises(InvalidRequest, match="no row"):
-            store.serve(EditRequest.delete(subjects=[person(4)]))
-    assert found(path, [*traces(4), *traces(5), person(4).encode()]) == []
-
-
-def test_replacing_forgets_the_old_row_and_keeps_the_id(path: Path) -> None:
-    with Store.open(path) as store:
-        store.serve(EditRequest.replace({name(2): (row(77), -1.0)}))
-        slot = store.records.ids_by_slot.index(name(2))
-        np.testing.assert_array_equal(store.records.features[slot], row(77))
-    assert found(path, traces(2)[1:]) == []
-    assert verify(path).passed
 
 
 def test_a_repeated_request_id_gets_its_answer_and_costs_nothing(path: Path) -> None:
@@ -397,55 +377,6 @@ def test_only_the_owner_may_look(path: Path) -> None:
         assert stat.S_IMODE(file.stat().st_mode) == (0o700 if file.is_dir() else 0o600), file
     (path / "plan.json").chmod(0o644)
     assert any("chmod" in fault for fault in verify(path).faults)
-
-
-def test_no_file_keeps_an_erased_name_of_any_length(tmp_path: Path) -> None:
-    """Most names are deleted, some with their slots taken again by longer and shorter ones; every half of it is done twice, as
-    after a crash."""
-    rng = np.random.default_rng(5)
-    count = 1500
-    names = [f"name-{k:05d}-" + "x" * int(rng.integers(1, 150 if k % 50 else 900)) for k in rng.permutation(count)]
-    layout = Layout(tmp_path)
-
-    def loaded() -> Records:
-        return training_table.load_table(layout, count, WIDTH, with_subjects=True)
-
-    def apply(edits: SlotEdits) -> None:
-        for _ in range(2):
-            training_table.apply_to_table(Disk(), layout, edits, "00" * 16)
-
-    training_table.write_table(Disk(), layout, Records(np.zeros((count, 3)), np.zeros(count), names, names))
-    file_footer.attach(Disk(), layout, {path: path.stat().st_size for path in file_footer.files(layout)})
-    kept = loaded()
-    gone = list(rng.permutation(count)[: count - 20])
-    for part in np.array_split(gone, 5):
-        edits = kept.resolve(EditRequest.delete([names[k] for k in part]))
-        apply(edits)
-        data = b"".join(file.read_bytes() for file in layout.records.iterdir())
-        assert not [k for k in part if names[k][:10].encode() in data]
-        kept = loaded()
-        if part[0] == gone[0]:
-            new = [f"late-{k:03d}-" + "y" * (990 if k % 3 else 1) for k in range(90)]
-            late = kept.resolve(EditRequest.insert(new, np.zeros((90, 3)), np.zeros(90), subjects=["long" * 200] * 90))
-            apply(late)
-            kept = loaded()
-            assert set(new) <= set(kept.ids)
-            apply(kept.resolve(EditRequest.delete(subjects=["long" * 200])))
-            assert b"late" not in layout.ids.read_bytes() + layout.long.read_bytes()
-            kept = loaded()
-    assert kept.ids_by_slot == [None if k in set(gone) else names[k] for k in range(count)]
-    assert kept.ids_by_slot == kept.subjects_by_slot
-
-
-def test_texts_in_place_of_numbers_are_written(tmp_path: Path) -> None:
-    """A table of numbered records whose every record was replaced by a named one."""
-    table_of = Records(np.zeros((2, 3)), np.zeros(2))
-    table_of.edit(EditRequest.delete([0, 1]))
-    table_of.edit(EditRequest.insert(["a", "long" * 90], np.zeros((2, 3)), np.zeros(2)))
-    layout = Layout(tmp_path)
-    training_table.write_table(Disk(), layout, table_of)
-    written = training_table.load_table(layout, 2, WIDTH, with_subjects=False)
-    assert written.ids_by_slot == ["a", "long" * 90]
 
 
 def test_creating_refuses_what_is_not_its_own(tmp_path: Path, path: Path) -> None:

@@ -15,8 +15,8 @@ import pytest
 
 from noisygd_delete import EditRequest
 from noisygd_delete.cli import main
-from noisygd_delete.curator.stream import Batching, NonAdaptive, Stream, interact
-from noisygd_delete.curator.stream.parsing import from_json, parse_requests
+from noisygd_delete.curator.stream import Batching, NonAdaptive, interact
+from noisygd_delete.curator.stream.parsing import from_json
 from noisygd_delete.errors import InvalidRequest
 from noisygd_delete.records import limited_io
 from noisygd_delete.store import Store, status
@@ -62,16 +62,6 @@ def test_a_stream_resumes_after_a_crash_anywhere(path, tmp_path) -> None:
             assert sum(edits) == 5
             assert max(edits) == 2
             assert set(store.records.ids) == {name(k) for k in range(5, ROWS)}
-
-
-def test_edits_left_by_an_earlier_run_are_due_at_once(path) -> None:
-    with Store.open(path) as store:
-        Stream(store, Batching(size=9)).push(REQUESTS[0])
-    with Store.open(path) as store:
-        later = Stream(store, Batching(size=None, deadline=3600))
-        assert later.due == 0
-        later.tick()
-        assert store.pending_edits == 0
 
 
 def test_the_command_on_json_lines(path, tmp_path, as_json, printed) -> None:
@@ -168,12 +158,6 @@ def test_a_line_that_cannot_be_read_is_named_and_not_quoted(line, reason) -> Non
     assert "secret" not in str(caught.value)
 
 
-def test_reading_goes_on_after_a_bad_line() -> None:
-    found = [request for _, request in parse_requests(["{", LINES[0]], SCHEMA)]
-    assert isinstance(found[0], InvalidRequest)
-    assert found[1] == EditRequest.delete([name(0)], request_id="token-0")
-
-
 def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, as_json) -> None:
     """Nor is one that nests too deep; what follows is served. Both formats, and an id that no file could hold."""
     file = tmp_path / "requests.jsonl"
@@ -185,15 +169,6 @@ def test_a_line_that_is_not_text_is_one_refused_request(path, tmp_path, as_json)
     file.write_bytes(f"request_id,id\nx,\xff\ny,{name(1)}\n".encode("latin-1"))
     answer = as_json("stream", str(path), str(file), "--csv", status=2)
     assert (answer["served"], len(answer["refused"])) == (1, 1)
-
-
-@pytest.mark.parametrize("text", ["request_id,id,id\nx,1,2\n", "", "\n"])
-def test_a_csv_stream_that_would_lose_a_value_stops(path, tmp_path, capsys, text) -> None:
-    """A header with two columns of one name would drop one of them."""
-    file = tmp_path / "requests.csv"
-    file.write_text(text)
-    assert main(["stream", str(path), str(file)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_the_audit_of_a_store_runs_its_plan_and_touches_nothing(path, as_json, complaint) -> None:

@@ -7,8 +7,6 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from noisygd_delete import Budget, Curator, EditRequest, Records, losses, make_plan
 from noisygd_delete.curator.stream import Adaptive, Batching, NonAdaptive, Stream, interact
@@ -58,23 +56,6 @@ def test_rows_go_at_once_and_models_in_batches() -> None:
     assert len(stream.summary().publications) == 2  # nothing waits: nothing is published
 
 
-def test_the_deadline_publishes_without_a_further_request() -> None:
-    now = [0.0]
-    stream = Stream(learned(), Batching(size=None, deadline=10), clock=lambda: now[0], rng=np.random.default_rng(2))
-    assert stream.due is None
-    stream.push(EditRequest.delete([0]))
-    now[0] = 4.0
-    stream.push(EditRequest.delete([1]))
-    assert stream.due == 6  # counted from the oldest waiting edit
-    now[0] = 9.99
-    stream.tick()
-    assert not stream.summary().publications
-    now[0] = 10.0
-    stream.tick()
-    assert [entry.edits for entry in stream.summary().publications] == [2]
-    assert stream.due is None
-
-
 def test_a_repeated_request_is_refused_and_costs_nothing() -> None:
     curator = learned()
     stream = Stream(curator, Batching(size=2), rng=np.random.default_rng(2))
@@ -88,17 +69,6 @@ def test_a_repeated_request_is_refused_and_costs_nothing() -> None:
     assert len(summary.publications) == 1
     stream.publish()  # the forced redo is charged
     assert len(curator.accountant.events) == 3
-
-
-def test_an_invalid_request_is_noted_and_the_stream_goes_on() -> None:
-    summary = interact(
-        learned(),
-        NonAdaptive([EditRequest.delete([0]), EditRequest.delete([0]), EditRequest.delete([1])]),
-        rng=np.random.default_rng(2),
-    )
-    assert summary.served == 2
-    assert [position for position, _ in summary.refused] == [1]
-    assert "not in the table" in summary.refused[0][1]
 
 
 def test_a_requester_sees_what_it_declared_and_nothing_else() -> None:
@@ -192,64 +162,6 @@ def test_a_batching_that_never_publishes_is_refused() -> None:
         Batching(deadline=math.nan)
 
 
-def test_a_requester_of_ones_own_needs_two_names_only() -> None:
-    """Sees release 1 alone; asks for the deletion of whoever it scores highest, then of nobody."""
-
-    class Picky:
-        observable = frozenset({1})
-
-        def __init__(self) -> None:
-            self.left = list(range(N))
-
-        def next(self, seen):
-            assert set(seen) == {1}
-            if len(self.left) < N - 2:
-                return None
-            scores = seen[1].scores(table().features[self.left])[:, 0]
-            return EditRequest.delete([self.left.pop(int(scores.argmax()))])
-
-    curator = learned()
-    summary = interact(curator, Picky(), rng=np.random.default_rng(2))
-    assert (summary.served, summary.adaptivity) == (3, 1)
-    assert len(curator.records) == N - 3
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    size=st.one_of(st.none(), st.integers(1, 5)),
-    limit=st.one_of(st.none(), st.floats(1, 20)),
-    gaps=st.lists(st.floats(0, 8), max_size=12),
-)
-def test_no_batch_is_too_large_and_no_edit_waits_too_long(size, limit, gaps) -> None:
-    if size is None and limit is None:
-        return
-    curator, now, born = learned(), [0.0], {}
-    published: list[tuple[float, int]] = []
-    stream = Stream(
-        curator,
-        Batching(size=size, deadline=limit),
-        clock=lambda: now[0],
-        rng=np.random.default_rng(2),
-        progress=lambda entry: published.append((now[0], entry.edits)),
-    )
-    for index, gap in enumerate(gaps):
-        until = now[0] + gap
-        while stream.due is not None and now[0] + stream.due <= until:  # a loop that waits as the command line does
-            now[0] += stream.due
-            stream.tick()
-        now[0] = until
-        born[index] = now[0]
-        stream.push(EditRequest.delete([index]))
-    stream.flush()
-    assert sum(edits for _, edits in published) == len(gaps)
-    assert curator.pending_edits == 0
-    waiting = iter(range(len(gaps)))
-    for moment, edits in published:
-        assert size is None or edits <= size
-        for _ in range(edits):
-            assert limit is None or moment - born[next(waiting)] <= limit * (1 + 1e-9)
-
-
 def test_whose_erasure_waits_is_told_of_every_model_that_was_published() -> None:
     """Planted: the figure of the last erasure that was published, which the models since then are not in."""
     curator = learned()
@@ -261,22 +173,6 @@ def test_whose_erasure_waits_is_told_of_every_model_that_was_published() -> None
     assert waiting.everything.gdp >= kept.gdp > curator.accountant.deletion(1, 2).gdp
     stream.flush()
     assert stream.summary().everything == waiting.everything
-
-
-def test_what_cannot_be_read_has_its_place_in_the_stream() -> None:
-    """Whatever the order of good requests, refused ones and such that could not be parsed."""
-    rng = np.random.default_rng(4)
-    for _ in range(8):
-        stream, due, left = Stream(learned(), Batching(size=100)), [], list(range(10))
-        for position in range(int(rng.integers(2, 10))):
-            kind = rng.choice(["good", "gone", "unread"])
-            if kind == "unread":
-                stream.refuse(f"line {position}")
-            else:
-                stream.push(EditRequest.delete([left.pop() if kind == "good" else N + position]))
-            due += [position] * (kind != "good")
-        assert [position for position, _ in stream.summary().refused] == due
-        assert stream.summary().served == 10 - len(left)
 
 
 def test_the_batching_of_a_plan_and_of_what_is_left_of_its_budget() -> None:

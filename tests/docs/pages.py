@@ -1,4 +1,4 @@
-"""What the tests of the documentation read in a page of Markdown: its prose, its links, its anchors, its grade."""
+"""What the tests of the documentation read in a page of Markdown: its tables, links and anchors, and the tests that it names."""
 
 from __future__ import annotations
 
@@ -9,35 +9,6 @@ ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
-def prose(text: str) -> str:
-    """The sentences of a page: without code, tables, headings, pictures and addresses."""
-    text = FENCE.sub("", re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL))
-    lines = [line for line in text.splitlines() if not re.match(r"\s*(\||#|    |!\[|:::)", line)]
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", "\n".join(lines))
-    return re.sub(r"`[^`\n]*`|[*_]{1,2}(?=\S)|(?<=\S)[*_]{1,2}", "", plain)
-
-
-def words(text: str) -> int:
-    """Words of a page as `wc -w` counts them: code and tables are read too."""
-    return len(text.split())
-
-
-def syllables(word: str) -> int:
-    """Groups of vowels, less a silent e at the end: what readability formulas count."""
-    groups = len(re.findall(r"[aeiouy]+", word.lower()))
-    silent = re.search(r"[^aeiouyl]e$", word.lower()) is not None and groups > 1
-    return max(1, groups - silent)
-
-
-def grade(text: str) -> float:
-    """The Flesch-Kincaid grade (Kincaid et al. 1975): years at school that a reader of the prose needs; list items end sentences."""
-    spoken = re.sub(r"\n\s*(?:[*-]|\d+\.) ", ". ", prose(text))
-    spoken = re.sub(r"\n\n+", ". ", spoken)
-    sentences = [part for part in re.split(r"[.!?:;]+(?=\s|$)", spoken) if re.search(r"[a-zA-Z]", part)]
-    counted = re.findall(r"[a-zA-Z]+(?:['’][a-z]+)?", spoken)
-    return 0.39 * len(counted) / len(sentences) + 11.8 * sum(map(syllables, counted)) / len(counted) - 15.59
-
-
 def cells(text: str) -> list[list[str]]:
     """The rows of all tables of a page, heads among them, without the lines of dashes below those."""
     found = [
@@ -46,6 +17,17 @@ def cells(text: str) -> list[list[str]]:
         if line.startswith("|")
     ]
     return [row for row in found if not set("".join(row)) <= set("-:")]
+
+
+def named(cell: str) -> list[str]:
+    """What a cell has in code."""
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def verdicts() -> dict[str, str]:
+    """Row of the proofs -> verdict, from the committed table of results."""
+    rows = cells((ROOT / "proofs_check" / "RESULTS.md").read_text(encoding="utf-8"))
+    return {row[0]: row[2] for row in rows if len(row) == 8 and row[0] != "key"}
 
 
 def links(text: str) -> list[str]:
