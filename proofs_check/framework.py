@@ -15,6 +15,8 @@ from typing import Any
 
 import sympy as sp
 
+from noisygd_delete.errors import NoisyGDDeleteError
+
 HOLDS = "holds"
 REPAIRED = "holds with a repair"
 FAILS = "fails"
@@ -43,6 +45,15 @@ def same(left: Any, right: Any, line: str) -> None:
 def close(found: float, expected: float, what: str, tolerance: float = 1e-9) -> None:
     """The package's number is the one worked out here: bounds are checked for looseness as well as for truth."""
     require(abs(found - expected) <= tolerance * abs(expected) + 1e-300, f"{what}: {found}, worked out {expected}")
+
+
+def refused(action: Callable[[], Any], what: str) -> None:
+    """The package raises an error of its own; an exception of another kind is no refusal."""
+    try:
+        action()
+    except NoisyGDDeleteError:
+        return
+    raise Refuted(f"{what}: not refused")
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from noisygd_delete import Accountant, Budget, losses, make_plan
 from noisygd_delete.accountant import Event
 from noisygd_delete.methods import Stage, Staged
 from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
+from noisygd_delete.methods.staged_run import KEPT
 
 from . import closed_forms
-from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
+from .framework import ADVERSARIAL, RIGOROUS, Finding, close, refused, require, statement
 
 
 def _step(mu: float) -> CompositionNoisyGDRun:
@@ -146,7 +147,7 @@ def _account(account: Accountant, start: int, end: int, observed: list[int]) -> 
     fault=("the kept stages taken for forgotten", SimpleNamespace(deletion=_base_forgotten)),
     licenses=(
         "noisygd_delete_lab.ancestors:stage_runs",
-        "methods.staged:Staged",
+        *(f"methods.staged:Staged.{name}" for name in ("plan", "assemble", "_amounts", "_kept", "_calibrated")),
         "methods.staged:StagedRun",
     ),
     scope="Plans with network, head and moments stages, every level, both adjacencies: the budgets are met with the slack included; random histories of "
@@ -172,12 +173,17 @@ def _product(claim, effort: int) -> Finding:
             budget=Budget(order=8, dp=(dp := math.exp(rng.uniform(-1, 1))), deletion=dp * rng.uniform(0.05, 1)),
             method=Staged(stages=stages, level=level),
             adjacency=adjacency,
+            releases=int(rng.choice([1, 3])),
         )
         require(plan.problem.budget.affords(plan.dp.with_slack()), f"{plan.dp.with_slack().renyi(8)} above {dp}")
         require(
             plan.problem.budget.affords(plan.deletion.with_slack()),
             f"{plan.deletion.with_slack().renyi(8)} above {plan.problem.budget.deletion}",
         )
+        budget = plan.problem.budget
+        kept = min(budget.deletion, dp / 2 / (4 if adjacency == "replace" else 1)) * (level >= 0)  # at most half of dp
+        close(plan.dp_observed().with_slack().renyi(8), dp, "the budget of all releases is used", 1e-6)
+        close(plan.deletion.with_slack().renyi(8), kept, "what the kept stages may show", 1e-6)
         account = Accountant(plan)
         account.record(account.planned_event())
         for _ in range(int(rng.integers(1, 7))):
@@ -216,6 +222,7 @@ def _product(claim, effort: int) -> Finding:
         require(
             abs(claim.deletion(single, 1, number + 1, [number + 1]) - lone) <= 1e-9, "one level, later models alone"
         )
+    _refusals()
     mus, reads, shifts = (0.3, 0.5), [dict[int, float]()], [0.3]
     events = [Event("learn", 2, 0, _scalar(mus)), *[Event("unlearn", 1, 1, _scalar(mus))] * 4]
     for release in range(5):  # θ_0, then heads on it; the record leaves with the last release
@@ -227,6 +234,38 @@ def _product(claim, effort: int) -> Finding:
         require(truth <= found * (1 + 1e-9), f"{seen}: {truth} above {found}")
         require(found <= truth * (1 + 1e-6), f"{seen}: {found} though the truth is {truth}")
     return Finding(f"{checked} lifetimes equal; exact on a scalar ladder")
+
+
+def _refusals() -> None:
+    """Of what the law does not cover: stages that are none, samples of several rows of a person; and what is said to stay."""
+    asked = {"records": 50, "features": 4, "regularization": 0.01, "budget": Budget(order=8, dp=1.0, deletion=0.5)}
+    network, ladder = losses.MultilayerPerceptron(radius=1.0, hidden=3), (Stage("network", 6), Stage("head", 4))
+    sampled = (Stage("network", 6, sampling_rate=0.2), Stage("head", 4))
+    for loss, stages, what in (
+        (losses.Logistic(radius=1.0), ladder, "a loss without stages"),
+        (network, sampled, "samples of persons of several rows"),
+        (network, sampled[:1] * 2, "samples alone of persons of several rows"),
+    ):
+        refused(
+            lambda a=loss, b=stages: make_plan(a, method=Staged(stages=b, level=0), rows_per_subject=2, **asked), what
+        )
+    whole = _scalar((0.3, 0.5))
+    for wrong in (
+        {"later": (), "later_steps": ()},
+        {"later_steps": ()},
+        {"kept_steps": (1, 1)},
+        {"later_steps": (0,)},
+        {"later": (whole,), "later_steps": (2,)},
+        {"records": 2},
+        {"slack": -1.0},
+    ):
+        refused(lambda wrong=wrong: replace(whole, **wrong), f"no ladder: {list(wrong)}")
+    refused(lambda: whole.check(3), "steps of neither a learn nor a request")
+    for run, left in ((whole, "base"), (replace(whole, kept=(), kept_steps=()), "")):
+        owed = run.interval("deletion", "erased-vs-never", steps_with=3, steps_without=2)
+        present = run.interval("dp", "zero-out", steps_with=3)
+        require(run.left == left and (KEPT in owed.assumptions) == bool(left), f"{run.left!r} stays of a ladder")
+        require(KEPT not in present.assumptions, "nothing is erased of a record that is there")
 
 
 def _scalar(mus: tuple[float, float]):

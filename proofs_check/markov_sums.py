@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -256,6 +257,9 @@ def _chain(claim, effort: int) -> Finding:
             joiners=joiners,
         )
         require(claim.stated(run, worlds, 0, 1) == 0, "a record that was in no draw")
+        for weighting, condition in (("by-row", "sums-all-rows"), ("by-person", "persons-once")):
+            stated = {name for name, _ in replace(run, weighting=weighting).conditions()}
+            require(stated & {"sums-all-rows", "persons-once"} == {condition}, f"weighting {weighting!r}: {stated}")
         norm, label = float(2**28), 9830.0**2
         apart = (2 * norm + label) / math.sqrt(2) if worlds.between_records else math.sqrt(norm**2 + label * norm)
         draws = [

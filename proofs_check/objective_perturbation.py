@@ -303,6 +303,9 @@ def _weakly_convex(claim, effort: int) -> Finding:
             weight, inner = (order, order) if plus else (-(order - 1), -(order - 1))
             term = weight * math.log1p(r) - math.log1p(inner * r)
             require(term <= bound * (1 + 1e-9) + 1e-13, f"zero-out, q={order}, r={r}: {term} above {bound}")
+    for figure in (claim.zero_out, claim.replace):
+        for ratio, below in ((0.51, 0.0), (0.0, 0.34), (0.3, 0.2)):  # a determinant that may be 0 at q = 3
+            require(figure(order=3.0, ratio=ratio, below=below) == math.inf, f"beyond: ρ₊={ratio}, ρ₋={below}")
     return Finding(f"closest approach {max(closest, 0):.1e} (attained at the ends)")
 
 
@@ -466,6 +469,15 @@ def _curves(claim, effort: int) -> Finding:
                 closest = min(closest, found / exact - 1)
                 back = order_curve.curve_log_delta(renyi=renyi, highest_order=highest, epsilon=found)
                 require(math.log(delta) - 1e-2 * abs(math.log(delta)) <= back <= math.log(delta) + 1e-3, "and back")
+
+                def rest(
+                    order: float, mu: float = mu, delta: float = delta
+                ) -> float:  # least where its two terms agree
+                    return (order - 1) * mu * mu / 2 - math.log(delta) / (order - 1)
+
+                best = 1 + min(math.sqrt(-2 * math.log(delta)) / mu, highest - 1)
+                least = order_curve.curve_least(rest, highest_order=highest)
+                close(least, rest(best), f"the least below order {highest}", 1e-6)
     for ratio in (0.0, 1e-3, 0.05):
 
         def hessian(order: float, ratio: float = ratio) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -100,6 +101,7 @@ def _releases(claim, effort: int) -> Finding:
         close(blocks.renyi(order), 5 * single.renyi(order), "five releases side by side", 1e-3)
     require(blocks.gdp is not None and single.gdp is not None, "each has a μ")
     close(blocks.gdp, math.sqrt(5) * single.gdp, "μ of five", 1e-3)
+    _facts(claim)
     warm = _run(warm=True)
     truth = (
         2 * 1e-7 / 0.01 + 2.0**-32
@@ -117,6 +119,24 @@ def _releases(claim, effort: int) -> Finding:
     low = renyi.curve_least(lambda q: abs(q - 9.0), highest_order=4.0)
     require(5 < low < 5.1, "that stays below the highest")
     return Finding(f"closest approach {max(closest, 0):.1e}")
+
+
+def _facts(claim: Any) -> None:
+    """What follows from the facts of a run: curvature ratios, conditions, the weight of a person."""
+    for smooth, weak in ((0.25, 0.0), (0.4, 0.1)):
+        form = "weakly convex" if weak else "one direction"
+        found = _run(smoothness=smooth, weak_convexity=weak, form=form).ratios()
+        longer = Fraction(1 + 2.0**-19) ** 2  # rows of single precision may be longer than R by that factor
+        rows = 100 * (Fraction(0.01) - 2 * Fraction(weak) * (longer - 1)) + Fraction(weak) * longer
+        for one, bend in zip(found, (smooth, weak), strict=True):
+            close(one, float(Fraction(bend) * longer / rows), "curvature of a row over that of the others", 1e-13)
+    for fact, condition in (("shaped", "row-shape"), ("in_place", "rows-in-place")):
+        for value in (True, False):
+            stated = [name for name, _ in _run(**{fact: value}).conditions()]
+            require((condition in stated) == value, f"conditions where {fact} is {value}: {stated}")
+    person = _run(strong_convexity=0.1, rows_per_subject=3, weighting="by-person")
+    found, plain = (claim(run, "dp", "replace", steps_with=1).gdp for run in (person, _run(strong_convexity=0.1)))
+    close(found, plain, "rows of a person that weigh one together", 1e-12)
 
 
 def _chain_divergence(order: float, scale: float, convexity: float, links: int, *, bent: bool) -> float:
@@ -294,6 +314,13 @@ def _composed(claim, effort: int) -> Finding:
     for order in (1.3, 3.0, 8.0):
         terms = math.fsum(times * part.renyi(order) for part, times in many)
         require(total.renyi(order) >= terms * (1 - 1e-12), f"order {order}: {total.renyi(order)} below {terms}")
+    for mu in (0.02, None):  # of one kind: what is left is no looser than the steepest curve for all
+        steep = Curve(rate=0.01, form="one direction", between_records=True, ratio=0.01, gdp_squared=mu)
+        alike = [replace(steep, ratio=float(ratio)) for ratio in np.linspace(0.001, 0.01, 150)]
+        merged = claim([(Guarantee("dp", "replace", curves=((curve, 1.0),)), 3) for curve in alike])
+        require(merged.gdp is None if mu is None else abs(merged.gdp**2 / 9 - 1) < 1e-9, f"μ of one kind: {merged.gdp}")
+        for order in (1.3, 3.0, 8.0):
+            require(merged.renyi(order) <= 450 * steep.renyi(order) * (1 + 1e-9), f"above the steepest, order {order}")
     for warm in (True, False):
         run = _run(warm=warm)
         events = [Event("learn", 0, 0, run), *[Event("unlearn", 0, 1, run)] * 4]
@@ -332,7 +359,8 @@ def _less(way: SimpleNamespace) -> Any:
     ),
     scope="Random problems (linear, logistic, pseudo-Huber, softmax, one-vs-rest, sigmoid with λ > β₋; both adjacencies and notions; 1 to 7 releases; one to three "
     "rows per subject) and budgets in μ, Rényi and (ε, δ). The truth is the joint law of the linear loss with the same L: below the budget always, and within the "
-    "costs of curvature and tolerance of it. The solver's tolerance against the rounding it must exceed.",
+    "costs of curvature and tolerance of it. The solver's tolerance against the rounding it must exceed. The cap of a plan is the whole dp budget, "
+    "for plans by noisy steps and on samples too.",
 )
 def _plans(claim, effort: int) -> Finding:
     generator, done = np.random.default_rng(152), 0
@@ -388,9 +416,40 @@ def _plans(claim, effort: int) -> Finding:
         require(budget.affords(Accountant(plan, events).dp_cumulative()), f"{what}: not within the budget")
         require(budget.affords(plan.deletion), f"{what}: deletion not within its budget")
         require(plan.allowed.covers(Accountant(plan, events).dp_cumulative()), f"{what}: not under its own cap")
+        _cap(plan, what)
         require(
             plan.outlook.excess_risk
             >= plan.problem.dimension * plan.calibration.linear_term**2 / (2 * plan.problem.strong_convexity * 2000**2),
             "excess risk",
         )
+    convex = {"loss": losses.Logistic(radius=1.0), "records": 2000, "features": 4, "regularization": 0.02}
+    network = {**convex, "loss": losses.MultilayerPerceptron(radius=1.0, hidden=2), "adjacency": "zero-out"}
+    for way, facts, options in (
+        ("noisy-gd", convex, {"exact": False}),
+        ("noisy-gd", convex, {"exact": True}),
+        ("noisy-gd:analysis=paper", convex, {"exact": False}),
+        ("noisy-gd:analysis=composition", network, {"batches": 5, "learn_steps": 10}),
+    ):
+        plan = ways.planned(way, budget=Budget(order=4, dp=0.8, deletion=0.3), dtype="float32", **facts, **options)
+        _cap(plan, f"{way}, {options}")
     return Finding(f"{done} plans")
+
+
+def _cap(plan: Plan, what: str) -> None:
+    """What the plan allows all its releases together is the whole dp budget, with the rounding of the machine."""
+    budget, allowed = plan.problem.budget, plan.allowed.with_slack()
+    require((allowed.rate > 0) == (plan.dp.rate > 0), f"{what}: the cap has another form than the cost")
+    if budget.measure == "renyi":
+        close(allowed.renyi(budget.order), budget.dp, f"{what}: the cap", 1e-9)
+    elif allowed.gdp is not None:
+        close(allowed.gdp, budget.dp if budget.measure == "gdp" else exact_mu(budget.dp, budget.dp_delta), what, 1e-9)
+    else:  # ε at the order of the cap, and no other order of the plan's own cost gives less
+        ((order, cost),) = allowed.points
+
+        def epsilon(order: float, cost: float) -> float:
+            return cost + math.log1p(-1 / order) - math.log(budget.dp_delta * order) / (order - 1)
+
+        close(epsilon(order, cost), budget.dp, f"{what}: the cap at order {order}", 1e-9)
+        spent = plan.dp_observed()
+        least = min(epsilon(q, spent.renyi(q)) for q in 1 + np.geomspace(0.01, 100.0, 2000))
+        require(epsilon(order, spent.renyi(order)) <= least * (1 + 1e-9), f"{what}: {order} is not the best order")

@@ -326,6 +326,9 @@ def _composition(claim, effort: int) -> Finding:
         per_step = plan.calibration.step_size / (2 * plan.calibration.noise_variance * plan.problem.records**2)
         stay = (reach * (2 if problem["adjacency"] == "replace" else 1)) ** 2 * per_step
         gone = (reach * (2 if problem["deletion_notion"] == "pairwise" else 1)) ** 2 * per_step
+        for about, worlds, step in (("dp", "adjacency", stay), ("deletion", "deletion_notion", gone)):
+            cost = plan.mechanism.interval(about, problem[worlds], steps_with=learn, steps_without=delete).gdp_squared
+            close(cost, step * learn, f"{what}: {learn} steps with the record")
         times = problem["releases"]
         learns = -(-times // (requests + 1))
         shown = learn + requests * delete if times == 1 else learns * max(learn, delete) + (times - learns) * delete
@@ -373,6 +376,13 @@ def _on_samples(claim, generator: np.random.Generator, trials: int) -> float:
             for k in range(order + 1)
         )
         one_pass = batches * math.log(moment) / (order - 1)
+        wider = (1 + plan.problem.slack) / z  # rounding is inside the run's z
+        moment = sum(
+            math.comb(order, k) * (1 - rate) ** (order - k) * rate**k * math.exp((k * k - k) * wider**2 / 2)
+            for k in range(order + 1)
+        )
+        cost = plan.mechanism.interval("dp", "zero-out", steps_with=learn, steps_without=delete).with_slack()
+        close(cost.renyi(order), learn * batches * math.log(moment) / (order - 1), "passes with the record", 1e-8)
         used = max(one_pass * (learn + requests * delete) / dp, one_pass * (learn + (requests - 1) * delete) / deletion)
         what = f"{batches} samples a pass, order {order}, z={z:.4g}"
         require(used <= 1 + 1e-9, f"{what}: {used} of the budget is used")

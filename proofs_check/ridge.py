@@ -27,6 +27,7 @@ from .framework import ADVERSARIAL, SYMBOLIC, Finding, close, require, same, sta
 def _cost(claim, effort: int) -> Finding:
     loss, lam, more, norm = sp.symbols("l lambda lambda2 N", positive=True)
     same(loss + lam * norm / 2, loss + more * norm / 2 - (more - lam) * norm / 2, "L_λ = L_λ′ − (λ′−λ)‖θ‖²/2")
+    require(abs(claim(requested=0.25, used=1.0, model_norm=3.0) - 3.375) < 1e-12, "(λ′ − λ)B²/2")
     generator, closest = np.random.default_rng(71), math.inf
     for trial in range(60 * effort):
         dimension = int(generator.integers(1, 4))

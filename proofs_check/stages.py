@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from noisygd_delete.bounds import moments
 from noisygd_delete.methods.moments import GRID, MomentsRun
 from noisygd_delete.methods.sampled_steps import SampledSteps
 
-from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, statement
+from .framework import ADVERSARIAL, RIGOROUS, Finding, close, refused, require, statement
 
 
 def _sums(row: np.ndarray, place: int, outputs: int) -> np.ndarray:
@@ -105,7 +106,7 @@ def _charged(run: SampledSteps, worlds: str, order: float) -> float:
     fault=("one draw charged for all", lambda run, worlds, order: _charged(run, worlds, order) / run.draws),
     licenses=("methods.sampled_steps:SampledSteps",),
     scope="Exact densities of one coordinate, by quadrature, at orders 2 to 32 and shares from .02 to .5; draws add exactly. Between two records the laws are "
-    "mixtures on both sides: checked at opposite gradients, where the bound steps over the null record.",
+    "mixtures on both sides: checked at opposite gradients, where the bound steps over the null record. Facts of no run are refused.",
 )
 def _samples(claim, effort: int) -> Finding:
     rng, closest = np.random.default_rng(62), math.inf
@@ -131,6 +132,12 @@ def _samples(claim, effort: int) -> Finding:
                 run.draws * both <= claim(run, "replace", order) * (1 + 1e-6),
                 f"two records at order {order}: {run.draws * both}",
             )
+        passes = math.ceil(rate * run.draws)
+        require(run.passes == max(1, passes) and run.exposure(run.passes) == 1, f"{run.passes} passes for {passes}")
+        run.check(run.passes)
+        refused(lambda run=run: run.check(run.passes + 1), "other passes than its samples are")
         gone = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1)
         require(gone.renyi(8) == 0.0, "samples without the record cost it something")
+        for wrong in ({"draws": 0}, {"draws": 1.5}, {"sampling_rate": 1.5}, {"noise_multiplier": 0.0}, {"records": 0}):
+            refused(lambda run=run, wrong=wrong: replace(run, **wrong), f"facts of no run: {wrong}")
     return Finding(f"closest approach {closest:.1e}")

@@ -12,7 +12,7 @@ import sympy as sp
 from noisygd_delete.bounds import theorem_5_2, theorem_5_2_schedule
 from noisygd_delete.bounds.theorem_5_1 import composition_rate
 
-from .framework import FAILS, REPAIRED, RIGOROUS, SYMBOLIC, Finding, require, same, statement
+from .framework import FAILS, REPAIRED, RIGOROUS, SYMBOLIC, Finding, close, require, same, statement
 from .gibbs import Convergence, Wave, agree
 
 lam, beta, eta, s2, q, d, B, n, r, L = sp.symbols("lambda beta eta s2 q d B n r L", positive=True)
@@ -358,6 +358,14 @@ def _schedules(claim, effort: int) -> Finding:
         )  # fmt: skip
         for form in (theorem_5_2_schedule.printed_schedule, theorem_5_2_schedule.sharper_schedule):
             least = theorem_5_2_schedule.least_noise_schedule(problem, form)
+
+            def stepped(problem, noise_variance, like=least):  # K is a whole number: (18) may hold with equality
+                return replace(
+                    like, noise_variance=noise_variance, dp=problem.dp if noise_variance >= 0.37 else math.inf
+                )
+
+            edge = theorem_5_2_schedule.least_noise_schedule(problem, stepped)
+            close(edge.noise_variance, 0.37, "the least noise where (18) holds with equality")
             require(form(problem, least.noise_variance * 0.999).dp > price, "less noise meets (18) as well")
             cheapest = theorem_5_2_schedule.cheapest_schedule(problem, form)
             require(

@@ -9,6 +9,7 @@ from types import FunctionType
 import pytest
 
 from noisygd_delete.bounds import theorem_5_1
+from noisygd_delete.errors import check_count
 from proofs_check import __main__ as command
 from proofs_check import framework, licences, mutation, table
 
@@ -60,6 +61,14 @@ def test_a_fault_that_the_check_accepts_is_missed():
     caught, words = framework.notices_fault(registered(even, fault=("four", 4)))
     assert not caught
     assert "accepted" in words
+
+
+def test_only_an_error_of_the_package_is_a_refusal():
+    framework.refused(lambda: check_count("records", 0), "a table without slots")
+    with pytest.raises(framework.Refuted, match="a table of one slot: not refused"):
+        framework.refused(lambda: check_count("records", 1), "a table of one slot")
+    with pytest.raises(ZeroDivisionError):
+        framework.refused(lambda: 1 / 0, "a crash")
 
 
 def test_a_nan_refutes():
