@@ -1,4 +1,4 @@
-"""Agreements with independent oracles, as functions of a number of settings and a seed."""
+"""The agreements with independent oracles, as functions: the tests run them, and the mutant suite runs them on broken code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import numpy as np
 from noisygd_delete.accountant import Accountant, Event
 from noisygd_delete.bounds import gaussian, renyi
 from noisygd_delete.methods import MECHANISMS
+from noisygd_delete.methods.noisy_gd import NoisyGDRun
 from noisygd_delete.methods.noisy_gd_paper import PaperNoisyGDRun
+from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.privacy.guarantee import Guarantee
 from tests.oracles import gaussian_dp
 from tests.oracles.linear_history import Run, squared_mu
@@ -225,6 +227,33 @@ def optimal_against_coins(settings=60, seed=6):
             worst = max(worst, low - math.exp(epsilon) * q)
         assert worst <= bound, (order, cost, epsilon, worst, bound)
         assert bound <= 1.05 * worst + 1e-4, (order, cost, epsilon, worst, bound)
+
+
+def composition(seed=5):
+    """k at once equals once k times, for every kind of event, in the answer and against k times the divergence."""
+
+    facts = NoisyGDRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
+    printed = PaperNoisyGDRun(records=20, step_size=0.3, noise_variance=0.7, strong_convexity=0.4, lipschitz=1.5)
+    for kind, mechanism in (
+        ("learn", facts),
+        ("relearn", facts),
+        ("unlearn", facts),
+        ("unlearn", printed),
+        ("extractor", SampledGaussian(records=20, sampling_rate=0.1, noise_multiplier=1.3)),
+    ):
+        event = Event(kind, 5, 1, mechanism)
+        begin = [] if kind in ("learn", "extractor") else [Event("learn", 3, 0, mechanism)]
+        before = Accountant(events=begin).dp_cumulative().renyi(4) if begin else 0.0
+        together, apart = Accountant(events=begin), Accountant(events=begin)
+        together.record(event, times=100)
+        for _ in range(100):
+            apart.record(event)
+        assert together.events == apart.events
+        assert together.dp_cumulative() == apart.dp_cumulative(), kind
+        once = Accountant(events=[*begin, event]).dp_cumulative().renyi(4) - before
+        assert math.isclose(together.dp_cumulative().renyi(4) - before, 100 * once, rel_tol=1e-9), kind
+        part = mechanism.interval("dp", "replace", steps_with=5)
+        assert math.isclose(part.times(100).renyi(4), 100 * part.renyi(4), rel_tol=1e-12)
 
 
 def listed_orders():

@@ -160,3 +160,22 @@ def test_an_accountant_of_sums_alone_says_what_follows_from_them():
     assert resumed.dp() == whole.dp()
     with pytest.raises(InvalidParameter, match="only the sums"):
         resumed.events
+
+
+def stale_before(right, self, event):
+    before = self.before
+    right(self, event)
+    self.before = before
+
+
+def long_chain(right, self, event):
+    since = self.since_fresh
+    right(self, event)
+    self.since_fresh = since + event.steps
+
+
+@pytest.mark.parametrize("fault", [stale_before, long_chain])
+def test_a_sum_that_goes_wrong_is_noticed(fault, monkeypatch):
+    right = Account._add
+    monkeypatch.setattr(Account, "_add", lambda self, event: fault(right, self, event))
+    assert any(disagreements(some_history(seed)) for seed in range(60))

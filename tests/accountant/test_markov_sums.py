@@ -43,8 +43,14 @@ def random_tree(rng: np.random.Generator):
     return draws, held
 
 
-def account(draws, held) -> float:
-    return charge_of_tree([(parent, carry, int(deviation**2)) for parent, carry, deviation in draws], held)
+def account(draws, held, fault=None) -> float:
+    tree = []
+    for parent, carry, deviation in draws:
+        kept = carry**2 if fault == "c² for c" else carry
+        tree.append((parent, kept, int(deviation**2 if fault != "σ for σ²" else deviation)))
+    if fault == "exit dropped":
+        held = [now | (held[draw[0]] if draw[0] is not None else set()) for now, draw in zip(held, draws, strict=True)]
+    return charge_of_tree(tree, held)
 
 
 def law(draws, held) -> Fraction:
@@ -74,6 +80,17 @@ def test_account_is_the_joint_law_on_random_trees() -> None:
         several += len(rows) > 1
     assert worst <= 1e-12
     assert several > TREES // 2
+
+
+@pytest.mark.parametrize("fault", ["exit dropped", "c² for c", "σ for σ²"])
+def test_a_planted_fault_of_the_account_is_seen(fault: str) -> None:
+    rng, seen = np.random.default_rng(35), 0
+    for _ in range(200):
+        draws, held = random_tree(rng)
+        for row in set().union(*held):
+            alone = of_one_row(draws, held, row)
+            seen += abs(account(draws, alone, fault) - account(draws, alone)) > Fraction(1, 10**6)
+    assert seen > 20
 
 
 def test_rows_of_a_person_that_go_different_ways_attain_the_bound() -> None:

@@ -14,6 +14,7 @@ from noisygd_delete.accountant import Accountant, Event, PrivacyFilter
 from noisygd_delete.bounds import correlated_sums
 from noisygd_delete.errors import BudgetExceeded, InvalidParameter
 from noisygd_delete.methods.serialization import mechanism_from_dict
+from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun, _charges
 from noisygd_delete.privacy.worlds import NON_ADAPTIVE, Worlds
 from noisygd_delete.records import EditCounts
 from tests.oracles import sums_tree
@@ -227,3 +228,19 @@ def test_facts_that_cannot_be_are_refused() -> None:
         make_plan(losses.PseudoHuber(radius=1.0), method="sufficient-statistics", releases=5, **FACTS)
     with pytest.raises(InvalidParameter, match="joiners"):
         make_plan(LOSS, method="sufficient-statistics", releases=5, joiners="no", **FACTS)
+
+
+@pytest.mark.parametrize("fault", ["releases by themselves", "leaving costs nothing", "who joins was there"])
+def test_a_planted_fault_is_seen(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    _charges.cache_clear()
+    if fault == "releases by themselves":
+        monkeypatch.setattr(SufficientStatisticsRun, "carries", None)
+    elif fault == "leaving costs nothing":
+        charge = correlated_sums.draw_cost
+        monkeypatch.setattr(correlated_sums, "draw_cost", lambda **facts: charge(**{**facts, "left": 0}))
+    else:
+        worst = correlated_sums.worst_charges
+        monkeypatch.setattr(correlated_sums, "worst_charges", lambda **facts: worst(**{**facts, "joiners": False}))
+    worst, _ = excess(60, 2)
+    _charges.cache_clear()
+    assert worst > 1.01

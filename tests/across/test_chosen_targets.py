@@ -282,3 +282,12 @@ def test_a_stream_states_the_odds_where_a_total_is_enforced(total):
     assert stated == (None if not total else {"epsilon": epsilon, "delta": 1e-6})
     if total:
         assert epsilon > report.everything.epsilon(1e-6)
+
+
+def test_the_value_at_the_end_in_place_of_the_running_maximum_is_seen():
+    """Of many small releases, whose maximum is well above their last value."""
+    _, llr = chosen_targets.play(np.random.default_rng(3), runs=40_000, releases=192, mu=CAP / math.sqrt(192))
+    right = stopping.gdp_stopping_epsilon(mu=CAP, delta=DELTA)
+    last = chosen_targets.least_epsilon(chosen_targets.at_the_end, CAP, DELTA)
+    assert chosen_targets.ever_beyond(llr, right) <= DELTA + margin(40_000)
+    assert chosen_targets.ever_beyond(llr, last) > DELTA + margin(40_000)

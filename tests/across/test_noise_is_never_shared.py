@@ -179,6 +179,16 @@ def test_threads_that_share_a_source_never_get_the_same_draw() -> None:
     assert len(np.unique(draws)) == len(draws)
 
 
+def test_the_thread_test_sees_a_source_without_its_lock() -> None:
+    for _ in range(50):
+        careless = SecureNoise()
+        careless._lock = contextlib.nullcontext()  # type: ignore[assignment]
+        draws = drawn_by_threads(careless)
+        if len(np.unique(draws)) < len(draws) or len(draws) < 8 * 300 * 7:
+            return
+    pytest.fail("fifty runs without a lock never repeated or lost a draw")
+
+
 def test_threads_that_each_release_publish_unlike() -> None:
     found: list[list[float]] = []
     running = [threading.Thread(target=lambda: found.append(released())) for _ in range(8)]

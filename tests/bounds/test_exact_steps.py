@@ -86,6 +86,61 @@ def test_no_machine_of_this_error_tells_more_than_is_stated(truths: dict) -> Non
     assert closest > 0.8, "the rest is the grid: 144h² of τ², and a step of it in every gap"
 
 
+@pytest.mark.parametrize(
+    "fault",
+    ["reals alone", "rounding of one world", "only the last step's rounding", "roundings that fade with the record"],
+)
+def test_a_rounding_that_is_not_charged_is_seen(fault: str, truths: dict) -> None:
+    seen = 0
+    for (which, t, k, error), truth in truths.items():
+        reach, last = histories(which, t, k, 0.0)[2], 2 * error + 1
+        wrong = {
+            "reals alone": stated(reach, error, t, k, rounding=0.0),
+            "rounding of one world": stated(reach, error, t, k, rounding=error),
+            "roundings that fade with the record": stated(reach + last / STEP, error, t, k, rounding=0.0),
+            "only the last step's rounding": math.hypot(stated(reach, error, t, k, rounding=0.0), last / TAU),
+        }[fault]
+        seen += truth > wrong
+    assert seen >= 2
+
+
+@pytest.mark.parametrize(
+    "left_out",
+    [
+        "nothing",
+        "the gradient's error",
+        "the product with η",
+        "the step's own floats",
+        "rint",
+        "h k and the projection",
+        "a world",
+        "the grid's step",
+    ],
+)
+def test_every_part_of_a_step_counts(left_out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lemma 1 by its letters on a machine of few digits: two linear worlds that round each part to the end of its range, against what is charged."""
+    unit, eta, m, lipschitz, radius, dimension, grid, error = 2.0**-9, 0.7, 0.4, 1.3, 5.0, 3, 0.02, 0.03
+    monkeypatch.setattr(exact_steps, "UNIT", unit)
+    facts = {"step_size": eta, "strong_convexity": m, "lipschitz": lipschitz, "regularization": m, "radius": radius}
+    charged = exact_steps.rounding_gap(**facts, gradient_error=error, dimension=dimension, grid=grid)
+    steepest, far, root = lipschitz + m * radius, radius, math.sqrt(dimension)
+    parts = {
+        "the gradient's error": eta * error,
+        "the product with η": 3
+        * unit
+        * eta
+        * steepest,  # rounded, rounded again in the difference, and e's own share of either
+        "the step's own floats": 2 * unit * far,  # the difference, and its quotient by h
+        "rint": grid * root / 2,
+        "h k and the projection": (1 - eta * m) * (dimension + 9) * unit * far,  # carried by the next step
+    }
+    worlds = {name: 2 * part for name, part in parts.items()} | {"the grid's step": grid * root}
+    true = sum(worlds.values())
+    wrong = charged - (true / 2 if left_out == "a world" else worlds.get(left_out, 0.0))
+    assert (true <= wrong) == (left_out == "nothing"), (true, wrong)
+    assert charged < 1.03 * true, "and no more than its second order"
+
+
 APART = [
     (which, t, k, z) for which in ("linear", "logistic") for t, k, z in ((1, 0, 30), (3, 0, 8), (0, 3, 30), (0, 1, 8))
 ]
@@ -197,6 +252,16 @@ def test_one_segment_where_there_are_two_would_state_too_little(rows: int) -> No
         sensitivity=2 * ROOM, steps_with_record=steps, steps_without_record=gone, step_size=run.step_size, strong_convexity=run.strong_convexity,
         noise_variance=run.noise_variance, records=rows,
     ), "every step exact: the same rounding never adds up"  # fmt: skip
+
+
+def test_a_record_that_is_gone_cannot_have_its_rounding_spread_over_steps_before_it() -> None:
+    """Section 4 of the design sheet prints 2E/√S_K in any order for variant L; by its own formula (2) it is 2E/τ, more by 1/√(1 − c²)."""
+    c, tau, error, steps = 0.9, 1.0, 0.05, 30
+    gaps = [0.0] * (steps - 1) + [2 * error]
+    least = math.sqrt(taut_string(gaps, c, [tau**2] * steps))
+    spread = 2 * error / math.sqrt(sum(c ** (2 * j) for j in range(steps)) * tau**2)
+    assert least == pytest.approx(2 * error / tau)
+    assert spread < 0.5 * least
 
 
 def test_what_cannot_be_certified_is_infinite_and_nothing_costs_nothing() -> None:

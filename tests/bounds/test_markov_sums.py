@@ -88,6 +88,11 @@ def test_no_figure_is_below_its_exact_value() -> None:
     assert widest < NEAR
 
 
+def test_roundings_that_are_not_turned_up_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(correlated_sums, "_UP", 1.0)
+    assert below(np.random.default_rng(1), 200)[0] > 50
+
+
 def test_a_factor_of_noise_hardly_above_what_its_grid_takes_is_none() -> None:
     """Planted: at 2⁻³⁴ above, with β² beyond 53 bits, the difference of floats is wrong in its sixth digit."""
     weight = 2**40 + 1

@@ -46,6 +46,16 @@ def test_both_are_equalities_on_the_linear_loss(setting) -> None:
     assert deletion(setting) == pytest.approx(exact(setting, 0.0), rel=1e-9)
 
 
+def test_limits() -> None:
+    s = {**SETTINGS[1], "gamma": 0.0}
+    # K → ∞: the certificate of the resumed chain; K = 1: Gaussian noise on the minimiser
+    limit = shifted_interpolation.gdp_limit(sensitivity=s["delta"], noise_variance=s["sigma2"], **chain(s))
+    assert dp(s, K=10**6) == pytest.approx(limit)
+    perturbed = s["delta"] / (s["lam"] * s["n"]) / (2 * s["eta"] * s["sigma2"]) ** 0.5
+    assert dp(s, K=1) == pytest.approx(perturbed)
+    assert deletion(s) == 0.0
+
+
 # Upper bounds where nothing is linear: 1-D tables, minimisers by bisection, densities on a grid.
 
 
@@ -107,7 +117,7 @@ def divergences(name: str, rows, others, *, lam, eta, sigma2, steps, gamma, orde
     return found
 
 
-def grid_case(name: str):
+def grid_case(name: str, *, delta_share: float = 1.0, gamma_share: float = 1.0):
     """For each K and order: divergence over its bound, for dp and for deletion."""
     _, lipschitz, plus, minus = LOSSES[name]
     lam = 0.3
@@ -122,10 +132,10 @@ def grid_case(name: str):
             "noise_variance": run["sigma2"],
             "records": 3,
             "steps": steps,
-            "gradient_tolerance": run["gamma"],
+            "gradient_tolerance": run["gamma"] * gamma_share,
         }
         mu = {
-            "dp": shifted_interpolation.minimiser_dp_gdp(sensitivity=2 * lipschitz, **bound),
+            "dp": shifted_interpolation.minimiser_dp_gdp(sensitivity=2 * lipschitz * delta_share, **bound),
             "deletion": shifted_interpolation.minimiser_deletion_gdp(**bound),
         }
         for part, pair in (("dp", (rows, others)), ("deletion", (after, after))):
@@ -140,3 +150,9 @@ def test_bounds_hold_on_density_grids(name) -> None:
     for part in ratios.values():
         assert max(part) <= 1 + 1e-6
         assert max(part) > 0.02  # the grid sees something
+
+
+def test_the_grid_catches_a_forgotten_half() -> None:
+    # logistic gradients of the pair ±1 add up to exactly L = Δ/2 in norm, so half of Δ cannot be seen there; γ can
+    assert max(grid_case("logistic", gamma_share=0.25)["deletion"]) > 1
+    assert max(grid_case("pseudo-huber", delta_share=0.25)["dp"]) > 1

@@ -1,4 +1,4 @@
-"""Theorem 5.2, G.22 and the sharper forms against densities on a grid and 50-digit formulas."""
+"""Theorem 5.2, G.22 and the sharper forms against densities on a grid, 50-digit formulas and planted faults."""
 
 import dataclasses
 import math
@@ -216,6 +216,24 @@ def test_the_exponential_in_the_barrier_is_needed():
         )
         caught["wrong way up"] += true > bound_at(chain, start, order=order, lam=lam, time=time, log_barrier=-right)
     assert min(caught.values()) >= 1
+
+
+def test_a_schedule_with_the_wrong_barrier_leaves_too_much():
+    """K from the right B forgets the well; K from the root of B does not, by far."""
+    lam, order, deletion = 0.05, 2, 0.1
+    chain = double_well(lam)
+    start = chain.gaussian(8.0, 2.0)
+    rate = max(chain.renyi(start, p) / p for p in np.linspace(1, order, 9))
+
+    def left(log_barrier):
+        forgetting = lam / 2 * math.exp(-log_barrier)
+        time = theorem_5_2.steps_to_rate(
+            start_rate=rate, rate=deletion / order, discretisation_rate=0.0, forgetting_rate=forgetting
+        )
+        return chain.renyi(chain.run_time(start, time), order)
+
+    assert left(WELL_DEPTH) <= deletion
+    assert left(WELL_DEPTH / 2) > 3 * deletion
 
 
 # ---------------------------------------------------------------- the printed formulas, digit by digit

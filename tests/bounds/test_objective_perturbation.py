@@ -65,6 +65,32 @@ def test_replace_covers_exact_densities_and_is_close(height, ratio, order) -> No
     assert truth > bound(order, math.sqrt(2) * height, 0.0)  # √2 L for 2L
 
 
+@pytest.mark.parametrize(("height", "order", "seen"), [(0.05, 10.0, 0.0164), (0.3, 3.0, 0.1707)])
+def test_the_designed_ramp_sees_a_forgotten_hessian_term(height, order, seen) -> None:
+    """Random search does not: a = clip(κu) at κ = 1 does."""
+    truth = both(order, NULL, exact.ramp(U, height, height))
+    assert truth == pytest.approx(seen, abs=1e-4)
+    assert truth > 1.2 * bound(order, height, 0.0)
+    assert truth <= bound(order, height, bounds.zero_out_hessian(order=order, ratio=height))
+
+
+def test_q_and_q_minus_1_are_not_swapped() -> None:
+    """With q−1 for q in front of Δ² a constant shift (a linear loss) breaks the bound; with h₊ for h₋ a ramp does."""
+    height, order = 0.4, 2.5
+    flat = (np.full_like(U, height), np.zeros_like(U))
+    truth = both(order, NULL, flat)
+    assert truth == pytest.approx(bound(order, height, 0.0), rel=1e-9)
+    assert truth > (order - 1) * height**2 / 2
+    # a pure determinant: no shift to speak of, large curvature, the world without against the one with
+    ratio, order, height = 0.5, 2.8, 2e-2
+    shift = exact.ramp(U, height, ratio)
+    density = exact.log_density(U, shift)
+    found = exact.renyi(order, exact.log_density(U, NULL), density, CELL)
+    h_plus = order * math.log1p(ratio) - math.log1p(order * ratio)
+    assert found <= bound(order, height, bounds.zero_out_hessian(order=order, ratio=ratio))
+    assert bounds.zero_out_hessian(order=order, ratio=ratio) > 3 * h_plus / (order - 1)
+
+
 @pytest.mark.parametrize(
     ("up", "down", "order"), [(0.1, 0.1, 4.0), (0.2, 0.2, 2.0), (0.05, 0.1, 5.0), (0.15, 0.15, 3.0)]
 )
@@ -84,6 +110,26 @@ def test_weakly_convex_covers_opposite_curvature(up, down, order) -> None:
     alone = max(both(order, NULL, shift) for shift in (one, two, *shifts(height, up, down, 5, 8)))
     hessian = bounds.weakly_convex_zero_out_hessian(order=order, ratio=up, below=down)
     assert alone <= bound(order, height, hessian) * (1 + 1e-6)
+
+
+def test_the_cross_term_of_opposite_curvatures_is_needed() -> None:
+    """Where x curves down and x′ up on one line, det J_q = 1 − qρ₋ − (q−1)ρ₊: equal signs alone fall below Theorem 1's term."""
+    up = down = 0.2
+    order = 2.0
+    slopes = {
+        name: np.full(1, value)
+        for name, value in (("x", -down), ("x′", up), ("tilt", -order * down - (order - 1) * up))
+    }
+    origin = np.zeros(1)
+    log = {name: exact.log_density(origin, (origin, slope))[0] for name, slope in slopes.items()}
+    term = (order * log["x"] + (1 - order) * log["x′"] - log["tilt"]) / (order - 1)
+    claimed = bounds.weakly_convex_replace_hessian(order=order, ratio=up, below=down)
+    assert term == pytest.approx(claimed, rel=1e-9)
+    equal = [
+        order * math.log1p(r) - math.log1p(order * r) - (order - 1) * math.log1p(r) - math.log1p(-(order - 1) * r)
+        for r in (up, -down)
+    ]
+    assert term > 1.3 * max(equal) / (order - 1)
 
 
 def test_a_subject_with_two_rows_is_covered() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -14,8 +15,9 @@ CROSSINGS = [1e-290, 3e-17, 0.7, 1.0, math.pi, 1e5, 7e280]
 GUESSES = [1e-200, 1e-3, 1.0, 4.0, 1e150]
 
 
-@pytest.mark.parametrize("digits", [1e-15, 1e-9, 0.005])
-def test_the_answer_was_checked_and_is_the_least(digits: float) -> None:
+def judged(least_safe: Callable[..., float], digits: float) -> list[str]:
+    """Every way in which a search over many crossings was wrong."""
+    faults = []
     for crossing, guess, factor in product(CROSSINGS, GUESSES, (2.0, 16.0)):
         said: dict[float, bool] = {}
 
@@ -23,9 +25,47 @@ def test_the_answer_was_checked_and_is_the_least(digits: float) -> None:
             said[x] = x >= crossing
             return said[x]
 
-        found = arithmetic.least_safe(safe, guess=guess, factor=factor, digits=digits)
-        assert said[found], "it was checked"
-        assert found <= crossing * (1 + 2 * max(digits, 1e-15))
+        found = least_safe(safe, guess=guess, factor=factor, digits=digits)
+        if not said.get(found, False):
+            faults.append(f"{found} was not checked safe")
+        if not found <= crossing * (1 + 2 * max(digits, 1e-15)):
+            faults.append(f"{found} for {crossing}")
+    return faults
+
+
+@pytest.mark.parametrize("digits", [1e-15, 1e-9, 0.005])
+def test_the_answer_was_checked_and_is_the_least(digits: float) -> None:
+    assert judged(arithmetic.least_safe, digits) == []
+
+
+def unsafe_end(safe, low, high, digits):
+    """Returns its last unsafe point."""
+    for _ in range(200):
+        middle = math.sqrt(low) * math.sqrt(high) if low > 0 and high / low > 4 else low + (high - low) / 2
+        if not low < middle < high or high - low <= digits * high:
+            break
+        low, high = (low, middle) if safe(middle) else (middle, high)
+    return low
+
+
+PLANTED = {
+    "its unsafe end": unsafe_end,
+    "the middle": lambda safe, low, high, digits: (low + high) / 2,
+    "the bracket": lambda safe, low, high, digits: high,
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_search_that_returns_another_point_is_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arithmetic, "first_safe", PLANTED[fault])
+    assert judged(arithmetic.least_safe, 1e-9)
+
+
+def test_a_search_that_does_not_go_down_is_noticed() -> None:
+    def never_down(safe, *, guess, factor, digits):
+        return arithmetic.least_safe(safe, guess=guess, factor=factor, digits=digits, below=guess / factor)
+
+    assert judged(never_down, 1e-9)
 
 
 def test_what_is_not_to_be_had_is_infinite_and_what_is_too_small_is_not_asked() -> None:

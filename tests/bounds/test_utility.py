@@ -88,15 +88,33 @@ def law_on_a_grid(lam, *, share, sigma2):
     return eta, float(density @ slope**2), float(density @ value - value.min())
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.98])
-@pytest.mark.parametrize("sigma2", [0.02, 0.5])
-def test_the_stationary_law_of_a_logistic_model_is_within_both_bounds(share, sigma2):
+def check_stationary_law(share, sigma2, trace):
     lam = 0.05
     eta, square, excess = law_on_a_grid(lam, share=share, sigma2=sigma2)
-    law = {"hessian_trace": 1 + lam, "noise_variance": sigma2, "step_size": eta}
+    law = {"hessian_trace": trace * (1 + lam), "noise_variance": sigma2, "step_size": eta}
     law["objective_smoothness"] = 1 + lam
     assert square <= utility.stationary_gradient_square(**law)
     assert excess <= utility.stationary_excess(dimension=1, strong_convexity=lam, **law)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize("sigma2", [0.02, 0.5])
+def test_the_stationary_law_of_a_logistic_model_is_within_both_bounds(share, sigma2):
+    check_stationary_law(share, sigma2, trace=1.0)
+
+
+def test_a_trace_below_the_curvature_is_caught():
+    with pytest.raises(AssertionError):
+        check_stationary_law(0.9, 0.02, trace=0.2)
+
+
+def test_a_planted_fault_in_the_stationary_bound_is_caught(monkeypatch):
+    right = utility.stationary_gradient_square
+    monkeypatch.setattr(
+        utility, "stationary_gradient_square", lambda **given: right(**{**given, "step_size": given["step_size"] / 2})
+    )
+    with pytest.raises(AssertionError):
+        test_stationary_excess_covers_every_quadratic_within_a_small_factor(SPECTRA[4], 0.9)
 
 
 def test_a_logistic_model_keeps_the_promise_after_an_edit():

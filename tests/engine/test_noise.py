@@ -150,3 +150,10 @@ def test_research_noise_is_reproducible_and_never_certified() -> None:
     assert noise_source(None).certified
     with pytest.raises(TypeError, match="Generator"):
         noise_source(42)
+
+
+def test_standard_normal_and_the_test_has_power() -> None:
+    draws = SecureNoise().normal((200_000,))
+    assert stats.kstest(draws, "norm").pvalue > FALSE_ALARM
+    for scale in (0.95, 1.05):
+        assert stats.kstest(draws * scale, "norm").pvalue < FALSE_ALARM

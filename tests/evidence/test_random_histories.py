@@ -6,17 +6,20 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from noisygd_delete.accountant import Accountant, Event
-from noisygd_delete.evidence import erasure_certificate, store_claims
+from noisygd_delete.accountant import Accountant, Event, events
+from noisygd_delete.evidence import derivation, erasure_certificate, store_claims
+from noisygd_delete.evidence.claims import Claim
 from noisygd_delete.evidence.facts import Erasure
 from noisygd_delete.evidence.store_claims import claims_of_store
 from noisygd_delete.methods import CountedRecords
+from noisygd_delete.methods.base import Mechanism
 from noisygd_delete.methods.plan import Plan
 from noisygd_delete.methods.sampled_steps import SampledGaussian
 from noisygd_delete.methods.serialization import plan_from_dict
@@ -335,3 +338,111 @@ def test_any_set_of_releases_over_rows_in_any_order_covers_the_exact_chain() -> 
             assert true <= stated, (seed, facts)
             nearest = max(nearest, true / stated if stated else 0.0)
     assert nearest > 0.99
+
+
+@pytest.mark.parametrize("fault", ["counted", "in place"])
+def test_a_source_spoken_of_like_a_table_here_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if fault == "counted":
+        right = derivation._source_claims
+        monkeypatch.setattr(
+            derivation, "_source_claims", lambda *given: (c for c in right(*given) if c.key != "source.uncounted")
+        )
+    else:
+        monkeypatch.setattr(Plan, "allow_any_order", lambda self: self)
+    assert any(judged(seed, IN_ANY_ORDER) for seed in range(20))
+
+
+def newest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = derivation.conditions_of
+
+    def careless(plan: Plan, accountant: Accountant, from_data: Any, runs: Any) -> Any:
+        kept = {key for key, _ in plan.mechanism.conditions()}
+        mine = [Claim(key, values) for key, values in plan.mechanism.conditions()]
+        return [
+            *(
+                claim
+                for claim in right(plan, accountant, from_data, runs)
+                if claim.key not in kept and "method" not in claim.values
+            ),
+            *mine,
+        ]
+
+    monkeypatch.setattr(derivation, "conditions_of", careless)
+
+
+def everyone_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivation, "are_whole_subjects", lambda erasure, rows: True)
+
+
+def ranges_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = derivation.conditions_of
+    monkeypatch.setattr(
+        derivation, "conditions_of", lambda plan, accountant, _, runs: right(plan, accountant, (), runs)
+    )
+
+
+def unconditional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Guarantee, "non_adaptive", property(lambda self: False))
+
+
+def any_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = derivation._figure_claims
+    monkeypatch.setattr(
+        derivation,
+        "_figure_claims",
+        lambda *given: (
+            replace(c, conditions=tuple(n for n in c.conditions if "schedule" not in n)) for c in right(*given)
+        ),
+    )
+
+
+def nothing_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "_PUBLISHED", {})  # by which an event checks its kind
+    monkeypatch.setattr(derivation, "_row_norms", lambda runs: [])  # which refuses what does not publish a model
+    for kind in (SampledGaussian, CountedRecords, type(plan_by("staged").mechanism)):
+        monkeypatch.setattr(kind, "left", "")
+
+
+def time_unspoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in (
+        type(plan_by("objective-perturbation").mechanism),
+        type(plan_by("output-perturbation, cold").mechanism),
+    ):
+        right = kind.conditions
+
+        def without(self: Mechanism, right: Any = right) -> Any:
+            return tuple(one for one in right(self) if one[0] != "time-unseen")
+
+        monkeypatch.setattr(kind, "conditions", without)
+
+
+def no_publisher_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivation, "_may_have_used", lambda oldest, release: False)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        newest_alone,
+        everyone_whole,
+        ranges_unasked,
+        unconditional,
+        any_schedule,
+        nothing_left,
+        time_unspoken,
+        no_publisher_before,
+    ],
+)
+def test_a_planted_fault_is_seen(fault: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    assert any(judged(seed) for seed in range(40))
+
+
+def test_a_card_by_the_plan_s_own_figure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan's figure is about its own runs: after other methods, a statistic or an extractor it may be too small."""
+    monkeypatch.setattr(store_claims, "claims_of_store", partial(_careless, store_claims.claims_of_store))
+    assert sum(bool(standing_faults(seed)) for seed in range(60)) >= 3
+
+
+def _careless(right: Callable[..., dict[str, Claim]], accountant: Accountant, plan: Plan) -> dict[str, Claim]:
+    return {**right(accountant, plan), "present.one": right(Accountant(plan), plan)["present.one"]}

@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,14 @@ from noisygd_delete.errors import (
     PlanInfeasible,
     StoreCorrupt,
 )
-from noisygd_delete.evidence import erasure_certificate
+from noisygd_delete.evidence import derivation, erasure, erasure_certificate
 from noisygd_delete.evidence.erasure import erasure_in, ledger_of
+from noisygd_delete.evidence.notices import NOTHING_STATED
 from noisygd_delete.methods.plan import Plan
-from noisygd_delete.store import Store, verify
+from noisygd_delete.records import Records
+from noisygd_delete.store import Store, file_footer, verify
+from noisygd_delete.store.batch import RequestBatch
+from noisygd_delete.store.ledger import Ledger
 
 from ..oracles import desk, owed
 from ..store.conftest import SCHEMA, memory_folder, name, person, plan, records, row
@@ -369,3 +374,82 @@ def test_papers_of_many_random_stores_say_what_is_so(record_property: Callable[[
         f"120 random stores, {refused} times what was put back was refused: {len(wrong)} with a false sentence",
     )
     assert wrong == {}
+
+
+def register_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("noisygd_delete.store.rollback_guard.is_register_restored", lambda layout: False)
+
+
+def ties_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_footer, "check", lambda *given: None)
+
+
+def seal_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Ledger, "_check_seal", lambda *given: None)
+    ties_unasked(monkeypatch)
+
+
+def each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an earlier request of a batch deleted counts as left by a later one."""
+    right = RequestBatch.change
+
+    def careless(self: RequestBatch, *given: object, **options: object) -> object:
+        left = tuple(None if part.beside is None else len(part.beside) for part in self.edits)
+        return replace(right(self, *given, **options), left=left)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RequestBatch, "change", careless)
+
+
+def new_row_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new row of a person whose old one went in the same request."""
+    right = Records._beside
+    monkeypatch.setattr(
+        Records, "_beside", lambda self, slots, owners, *n: right(self, slots, tuple(None for _ in owners), *n)
+    )
+
+
+def waiting_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        erasure,
+        "_status",
+        lambda ledger, published: erasure.Statuses.PENDING if published is None else erasure.Statuses.PUBLISHED,
+    )
+
+
+def places_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(derivation, "_may_have_used", lambda oldest, release: False)
+
+
+def lifts_unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that came back are taken for gone."""
+    right = derivation.derive_guarantees
+    monkeypatch.setattr(
+        derivation,
+        "derive_guarantees",
+        lambda erasure, accountant: right(replace(erasure, notices=NOTHING_STATED), accountant),
+    )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        lifts_unsaid,
+        register_unasked,
+        ties_unasked,
+        seal_unasked,
+        each_alone,
+        new_row_uncounted,
+        waiting_is_withheld,
+        places_unread,
+    ],
+)
+def test_a_planted_fault_is_seen(fault: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    assert any(map(false_sentences, range(150)))
+
+
+def false_sentences(seed: int) -> list[str]:
+    """What is not so in one history; nothing where a file that was let in stops the store."""
+    with suppress(StoreCorrupt):
+        return judged(seed)[0]
+    return []

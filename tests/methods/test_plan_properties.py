@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from noisygd_delete.methods.serialization import mechanism_from_dict, plan_from_
 from noisygd_delete.privacy.guarantee import Guarantee
 from noisygd_delete.privacy.worlds import ADJACENCIES, DELETION_NOTIONS
 
+from ..bank import PROBLEMS, plan_by
 from ..oracles import linear_release
 
 LOGISTIC, SIGMOID = losses.Logistic(1.0), losses.Sigmoid(1.0)
@@ -174,3 +176,11 @@ def test_a_plan_keeps_its_budget_reads_back_and_states_no_less_than_is_true(kind
         check_figures(plan, present, gone, **KINDS[kind])
 
     check()
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if hasattr(plan_by(name).mechanism, "lipschitz")])
+def test_a_figure_of_half_the_influence_is_seen(name: str) -> None:
+    """The planted fault: the figures of a loss half as steep."""
+    run, steps = plan_by(name).mechanism, plan_by(name).calibration.learn_steps or 1
+    fault = replace(run, lipschitz=run.lipschitz / 2).interval("dp", "replace", steps_with=run.exposure(steps))
+    assert fault.renyi(2.0) < linear_release.renyi(run, 2.0, True, steps)

@@ -93,6 +93,29 @@ def influence(loss, weights, slots=None):
     return max(np.linalg.norm(whole - gradient_sum(records.apply(EditRequest.delete([k])))) for k in (7, 11))
 
 
+class Unclipped(NetworkLoss):
+    def clipped_gradients(self, weights, rows, labels):
+        return replace(self, clip=1e9)._clipped(weights, rows, labels)
+
+    _clipped = NetworkLoss.clipped_gradients
+
+
+class MeanClipped(Unclipped):
+    """Clips the mean gradient of a block in place of each record's."""
+
+    def clipped_gradients(self, weights, rows, labels):
+        raw = super().clipped_gradients(weights, rows, labels)
+        return raw * min(1.0, self.clip / raw.mean(dim=0).norm().item())
+
+
+class LayerClipped(Unclipped):
+    """Clips every layer by itself, as if there were no joint norm."""
+
+    def clipped_gradients(self, weights, rows, labels):
+        parts = super().clipped_gradients(weights, rows, labels).split([30, 6, 18, 3], dim=1)
+        return torch.cat([part * (self.clip / part.norm(dim=1, keepdim=True)).clamp(max=1.0) for part in parts], dim=1)
+
+
 class Centred(torch.nn.Module):
     """Batch statistics of a user's own: no type of torch gives them away."""
 
@@ -107,6 +130,11 @@ def test_a_record_moves_the_gradient_sum_by_at_most_the_clip(weights, module):
     assert 0.29 < influence(loss, weights) <= 0.3 * (1 + 1e-6)
     # the slot is masked, although the module does not vanish on a zero row
     assert loss.scores(weights, np.zeros((1, 5))).any()
+
+
+@pytest.mark.parametrize("fault", [Unclipped, MeanClipped, LayerClipped])
+def test_a_planted_fault_of_the_clip_is_seen(weights, fault):
+    assert influence(network(kind=fault, clip=0.3), weights) > 0.3 * 1.1
 
 
 def test_a_gradient_that_is_not_finite_counts_as_zero(weights):

@@ -112,6 +112,11 @@ def by_reflection(mu: float, epsilon: float) -> float:
     return _NORMAL.cdf((time / 2 - epsilon) / mu) + math.exp(epsilon) * _NORMAL.cdf((-epsilon - time / 2) / mu)
 
 
+def at_the_end(mu: float, epsilon: float) -> float:
+    """P(|L| > ε) after the last release alone."""
+    return _NORMAL.cdf((mu * mu / 2 - epsilon) / mu) + _NORMAL.cdf((-mu * mu / 2 - epsilon) / mu)
+
+
 def least_epsilon(probability: Callable[[float, float], float], mu: float, delta: float) -> float:
     low, high = 1e-9, min(700.0, 1e3 * (mu + mu * mu))
     for _ in range(200):

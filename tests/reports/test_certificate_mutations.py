@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from noisygd_delete.accountant import Event
 from noisygd_delete.bounds import gaussian, renyi
-from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verify_certificate
+from noisygd_delete.evidence import Erasure, erasure_certificate, sign_document, verification, verify_certificate
+from noisygd_delete.evidence.checks import Check
 from noisygd_delete.records import EditCounts, limited_io
 
 from ..bank import plan_by
@@ -158,3 +160,22 @@ def test_values_that_are_no_object_are_no_claim(key: Path, values: object) -> No
     place = next(at for at, claim in enumerate(paper["claims"]) if claim["values"] == ({"rows": 2} if values else {}))
     paper["claims"][place]["values"] = values
     assert not verifier(key)(dumped(sign_document(paper, key)))
+
+
+@pytest.mark.parametrize("fault", ["figures", "conditions", "extras", "facts"])
+def test_a_verifier_with_a_check_less_would_be_caught(key: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    """Power: each part of the verification, taken out, lets unsafe mutants through."""
+    honest = verification.covers_claim
+    if fault == "figures":
+        monkeypatch.setattr(verification, "_is_at_least", lambda *_: True)
+    elif fault == "conditions":
+        monkeypatch.setattr(
+            verification, "covers_claim", lambda claim, due: honest(replace(claim, conditions=due.conditions), due)
+        )
+    elif fault == "extras":
+        monkeypatch.setattr(verification, "of_history", lambda key: True)
+    else:
+        monkeypatch.setattr(verification, "_check_facts", lambda paper: Check("facts", True, ""))
+    wrong, _ = tried(200, 7, key, ("published", "noisy-gd"))
+    swapped, _ = mixed(150, 9, key)
+    assert wrong + swapped != []
