@@ -59,3 +59,10 @@ def test_the_measure_must_be_one(accountant: Accountant) -> None:
         Accountant(None, accountant.events).epsilon_dd()
     with pytest.raises(InvalidParameter):
         accountant.epsilon_dp(order=8.0, observed=[3])
+
+
+def test_only_figures_of_which_every_release_is_observed_hold_for_adaptive_requests(accountant: Accountant) -> None:
+    whole = range(1, accountant.releases + 1)
+    for answer in (accountant.dp_cumulative, lambda seen: accountant.deletion(1, 2, seen)):
+        assert not answer(whole).non_adaptive
+        assert answer(whole[1:]).non_adaptive

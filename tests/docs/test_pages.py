@@ -11,6 +11,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -128,3 +129,14 @@ def test_every_block_of_the_first_page_runs_as_printed_in_a_fresh_copy(tmp_path:
     assert len(said) >= 2
     assert any("signed and verified: biopsies/certificate.json" in one for one in said)
     assert (tmp_path / "biopsies" / "certificate.html").is_file()
+
+
+def test_the_first_example_runs_the_article_and_meets_its_budget() -> None:
+    code = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[0]
+    names: dict[str, Any] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    plan, accountant = names["plan"], names["accountant"]
+    assert (plan.method.name, plan.method.analysis) == ("noisy-gd", "paper")
+    assert 0 < plan.calibration.delete_steps < plan.calibration.learn_steps
+    assert accountant.epsilon_dp(observed=[2]) <= plan.problem.budget.dp
+    assert accountant.epsilon_dd() <= plan.problem.budget.deletion < accountant.epsilon_dd(observed=[1, 2])

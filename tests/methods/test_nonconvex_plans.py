@@ -9,6 +9,7 @@ import pytest
 
 from noisygd_delete import Accountant, Budget, Curator, Records, losses, make_plan
 from noisygd_delete.accountant import Event
+from noisygd_delete.bounds import theorem_5_2
 from noisygd_delete.engine import Objective
 from noisygd_delete.errors import AssumptionViolated, InvalidParameter, PlanInfeasible
 from noisygd_delete.planner import explain_plan
@@ -50,6 +51,23 @@ def test_one_release_more_than_planned_stays_below_the_supremum():
         assert (
             run.guarantee_at(run.distance_after(closeness, plan.calibration.delete_steps // 3, 3)).renyi(2) > supremum
         )
+
+
+@pytest.mark.parametrize(("method", "exponent"), [("noisy-gd", 1), ("noisy-gd:analysis=paper", 2)])
+def test_the_risk_is_that_of_the_farther_of_a_learned_and_a_requested_model(method, exponent):
+    """With the sharper form requests are farther from the Gibbs law, with the printed one the learned model is."""
+    plan = plan_for(method, noise_variance=2.0)
+    run, gibbs = plan.mechanism, plan.mechanism.gibbs
+    models = [run.distance_after(None, plan.calibration.learn_steps, 0), plan.deletion.renyi(gibbs.order)]
+    assert (models[0] < models[1]) == (method == "noisy-gd")
+    risks = [
+        theorem_5_2.excess_risk(
+            log_barrier=exponent * gibbs.range / 2.0, range=gibbs.range, noise_variance=2.0, lipschitz=SIGMOID.constants.lipschitz,
+            smoothness=gibbs.smoothness, regularization=0.05, dimension=2, deletion=deletion,
+        )
+        for deletion in models
+    ]  # fmt: skip
+    assert plan.outlook.excess_risk == pytest.approx(max(risks), rel=1e-9)
 
 
 def test_edits_before_a_fresh_learn_cost_nothing():

@@ -121,7 +121,9 @@ def test_the_printed_risk_holds_from_the_least_steps_on() -> None:
 
 
 def wrong_values(value: object) -> list[object]:
-    """What a fact of this kind can never be; a number of times is whole."""
+    """What a fact of this kind can never be; a number of times is whole, and a text is one of a few words."""
+    if isinstance(value, str):
+        return ["no such word"]
     if isinstance(value, bool) or not isinstance(value, int | float):
         return []
     return [-1, -0.5, math.nan, math.inf, "3", True, *([1.5] if isinstance(value, int) else [])]

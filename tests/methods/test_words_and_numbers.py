@@ -235,6 +235,16 @@ def words_of_steps(plan: Plan) -> list[str]:
     ]  # fmt: skip
 
 
+def runs(stage: Plan) -> str:
+    """How a stage's phrase begins."""
+    kind, numbers = type(stage.method).__name__, stage.calibration
+    return {
+        "Moments": "least squares on noisy moments",
+        "SampledStage": f"{getattr(stage.method, 'draws', 0)} noisy steps",
+        "OutputPerturbation": f"a solve from 0 ({numbers.learn_solver_passes} gradient passes",
+    }.get(kind, f"{numbers.learn_steps} noisy steps")
+
+
 def words_of_method(plan: Plan) -> list[str]:
     problem, numbers, run = plan.problem, plan.calibration, plan.mechanism
     if plan.method.name == "noisy-gd" and plan.method.analysis in ("tight", "paper"):
@@ -260,7 +270,7 @@ def words_of_method(plan: Plan) -> list[str]:
         learn = numbers.learn_solver_passes + numbers.learn_steps
         delete = numbers.delete_solver_passes + numbers.delete_steps
         each = [one.mechanism.interval("deletion", problem.deletion_notion, steps_with=one.calibration.learn_steps) for one in numbers.stages]  # fmt: skip
-        return [f"A learn takes {learn} passes over the table, a deletion {delete},", *(f"stage {place} ({stage.kind}, {fate}): " for place, (stage, fate) in enumerate(zip(plan.method.stages, kept, strict=True))), *(f"; μ={format_bound(one.gdp)} between" for one in each)]  # fmt: skip
+        return [f"A learn takes {learn} passes over the table, a deletion {delete},", *(f"stage {place} ({stage.kind}, {fate}): {runs(part)}" for place, (stage, fate, part) in enumerate(zip(plan.method.stages, kept, numbers.stages, strict=True))), *(f"; μ={format_bound(one.gdp)} between" for one in each)]  # fmt: skip
     first, together = (
         run.interval("dp", problem.adjacency, steps_with=draws).gdp_squared for draws in (1, run.releases)
     )

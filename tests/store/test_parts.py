@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from noisygd_delete import EditRequest, Model, Records, Schema, losses
 from noisygd_delete.errors import InvalidParameter, StoreCorrupt, StoreError, StoreLocked
+from noisygd_delete.evidence.erasure import ledger_of
 from noisygd_delete.store import Store, journal, models
 from noisygd_delete.store import disk as database
 from noisygd_delete.store.disk import Disk
@@ -132,6 +134,18 @@ def test_a_ledger_without_plan_or_schema_is_no_ledger(tmp_path: Path) -> None:
     Ledger.create(Disk(), tmp_path / "ledger.sqlite", Entry(kind="init", time=utc_now(), pending=0))
     with pytest.raises(StoreCorrupt, match="lacks the plan"):
         Ledger.read(tmp_path / "ledger.sqlite")
+
+
+@pytest.mark.parametrize(("base", "link", "fits"), [(2, None, True), (2, "2", True), (2, "1", False), (3, None, False)])
+def test_a_journal_continues_the_ledger_that_it_was_written_after(base: int, link: str | None, fits: bool) -> None:
+    ledger = SimpleNamespace(length=2, link=str, path="ledger")
+    with nullcontext() if fits else pytest.raises(StoreCorrupt, match=rf"{base} entries; it has 2"):
+        journal.require_base(base, link, ledger)
+
+
+def test_the_ledger_of_a_folder_without_a_store_is_told_as_that(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no store"):
+        ledger_of(tmp_path)
 
 
 def test_a_table_without_subjects(tmp_path: Path) -> None:
