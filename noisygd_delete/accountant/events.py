@@ -96,6 +96,11 @@ class Event:
         return self.kind not in (EventKinds.UNLEARN, EventKinds.STATISTIC) or self.mechanism.fresh
 
     @property
+    def publishes_model(self) -> bool:
+        """Whether it publishes a model, and so belongs to a chain of models."""
+        return self.kind not in _PUBLISHED
+
+    @property
     def exposure(self) -> int:
         """The exposure that it adds for a record: its number of steps, or 1 for a run that draws its noise at once."""
         return self.mechanism.exposure(self.steps)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ..errors import BudgetExceeded, InvalidParameter
 from ..methods.plan import Plan
 from ..privacy.guarantee import Guarantee
-from .events import Event, EventKinds, Stretch, add_release, compose_costs
+from .events import Event, Stretch, add_release, compose_costs
 
 
 class PrivacyFilter:
@@ -76,6 +76,6 @@ class PrivacyFilter:
                 "fewer steps or more noise may, a larger cap only for a new sequence"
             )
         add_release(self._parts, event, self._drawn)
-        if event.kind not in (EventKinds.EXTRACTOR, EventKinds.STATISTIC):  # these are no draws of a chain
+        if event.publishes_model:
             self._drawn = event.exposure + (0 if event.fresh else self._drawn)
         self._admitted.append(event)

@@ -142,8 +142,7 @@ class TallyAccount:
     @property
     def last_model(self) -> Event | None:
         """The last release of a model; None if there is none."""
-        others = (EventKinds.EXTRACTOR, EventKinds.STATISTIC)
-        models = [tally.event for tally in self.tallies if tally.event.kind not in others]
+        models = [tally.event for tally in self.tallies if tally.event.publishes_model]
         return models[-1] if models else None
 
     def accountant(self, plan: Plan) -> Accountant:
