@@ -47,8 +47,8 @@ def close(found: float, expected: float, what: str, tolerance: float = 1e-9) -> 
     require(abs(found - expected) <= tolerance * abs(expected) + 1e-300, f"{what}: {found}, worked out {expected}")
 
 
-def refused(action: Callable[[], Any], what: str) -> None:
-    """The package raises an error of its own; an exception of another kind is no refusal."""
+def require_refusal(action: Callable[[], Any], what: str) -> None:
+    """Require that `action` raises an error of the package; an exception of another kind is no refusal."""
     try:
         action()
     except NoisyGDDeleteError:

@@ -14,7 +14,7 @@ from noisygd_delete.methods.sufficient_statistics import SufficientStatisticsRun
 from tests.oracles import sums_tree
 
 from . import chapters
-from .framework import RIGOROUS, Finding, close, refused, require, statement
+from .framework import RIGOROUS, Finding, close, require, require_refusal, statement
 
 _NOTIONS = (("pairwise", "replace", 2), ("erased-vs-never", "zero-out", 1))
 _CHAIN = SufficientStatisticsRun(
@@ -123,7 +123,7 @@ def _history(claim, effort: int) -> Finding:
     _rounded()
     alone = Accountant(events=[Event("learn", 0, 0, _CHAIN)])
     require(alone.deletion_observed().gdp == 0.0, "the first release erased nothing")
-    refused(Accountant().deletion_observed, "what was erased before the first release")
+    require_refusal(Accountant().deletion_observed, "what was erased before the first release")
     return Finding(f"equality in {equal} of {asked} answers, the others above the truth")
 
 

@@ -16,7 +16,7 @@ from noisygd_delete.methods.noisy_gd_composition import CompositionNoisyGDRun
 from noisygd_delete.methods.staged_run import KEPT
 
 from . import closed_forms
-from .framework import ADVERSARIAL, RIGOROUS, Finding, close, refused, require, statement
+from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, require_refusal, statement
 
 
 def _step(mu: float) -> CompositionNoisyGDRun:
@@ -246,7 +246,7 @@ def _refusals() -> None:
         (network, sampled, "samples of persons of several rows"),
         (network, sampled[:1] * 2, "samples alone of persons of several rows"),
     ):
-        refused(
+        require_refusal(
             lambda a=loss, b=stages: make_plan(a, method=Staged(stages=b, level=0), rows_per_subject=2, **asked), what
         )
     whole = _scalar((0.3, 0.5))
@@ -259,8 +259,8 @@ def _refusals() -> None:
         {"records": 2},
         {"slack": -1.0},
     ):
-        refused(lambda wrong=wrong: replace(whole, **wrong), f"no ladder: {list(wrong)}")
-    refused(lambda: whole.check(3), "steps of neither a learn nor a request")
+        require_refusal(lambda wrong=wrong: replace(whole, **wrong), f"no ladder: {list(wrong)}")
+    require_refusal(lambda: whole.check(3), "steps of neither a learn nor a request")
     for run, left in ((whole, "base"), (replace(whole, kept=(), kept_steps=()), "")):
         owed = run.interval("deletion", "erased-vs-never", steps_with=3, steps_without=2)
         present = run.interval("dp", "zero-out", steps_with=3)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from noisygd_delete import losses
 
-from .framework import ADVERSARIAL, SYMBOLIC, Finding, refused, require, same, statement
+from .framework import ADVERSARIAL, SYMBOLIC, Finding, require, require_refusal, same, statement
 
 
 def _labels(loss: Any, generator: np.random.Generator) -> np.ndarray:
@@ -303,5 +303,7 @@ def _clipped(claim, effort: int) -> Finding:
                 ours, plain = (np.reshape(getattr(one, name)(scores, labels, np), (2, 1)) for one in (loss, base))
                 require(np.allclose(ours[inside], plain[inside]), f"{name} changed where nothing is clipped")
     for loss in (losses.Softmax(radius=1.0, classes=3), losses.Sigmoid(radius=1.0)):
-        refused(lambda base=loss: losses.clip_loss(base, base.constants.lipschitz / 2), f"the {loss.name} loss clipped")
+        require_refusal(
+            lambda base=loss: losses.clip_loss(base, base.constants.lipschitz / 2), f"the {loss.name} loss clipped"
+        )
     return Finding(_margin(tuple(min(column) for column in zip(*gaps, strict=True))))

@@ -12,7 +12,7 @@ from noisygd_delete.bounds import moments
 from noisygd_delete.methods.moments import GRID, MomentsRun
 from noisygd_delete.methods.sampled_steps import SampledSteps
 
-from .framework import ADVERSARIAL, RIGOROUS, Finding, close, refused, require, statement
+from .framework import ADVERSARIAL, RIGOROUS, Finding, close, require, require_refusal, statement
 
 
 def _sums(row: np.ndarray, place: int, outputs: int) -> np.ndarray:
@@ -135,9 +135,9 @@ def _samples(claim, effort: int) -> Finding:
         passes = math.ceil(rate * run.draws)
         require(run.passes == max(1, passes) and run.exposure(run.passes) == 1, f"{run.passes} passes for {passes}")
         run.check(run.passes)
-        refused(lambda run=run: run.check(run.passes + 1), "other passes than its samples are")
+        require_refusal(lambda run=run: run.check(run.passes + 1), "other passes than its samples are")
         gone = run.interval("deletion", "erased-vs-never", steps_with=1, steps_without=1)
         require(gone.renyi(8) == 0.0, "samples without the record cost it something")
         for wrong in ({"draws": 0}, {"draws": 1.5}, {"sampling_rate": 1.5}, {"noise_multiplier": 0.0}, {"records": 0}):
-            refused(lambda run=run, wrong=wrong: replace(run, **wrong), f"facts of no run: {wrong}")
+            require_refusal(lambda run=run, wrong=wrong: replace(run, **wrong), f"facts of no run: {wrong}")
     return Finding(f"closest approach {closest:.1e}")

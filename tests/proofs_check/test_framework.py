@@ -64,11 +64,11 @@ def test_a_fault_that_the_check_accepts_is_missed():
 
 
 def test_only_an_error_of_the_package_is_a_refusal():
-    framework.refused(lambda: check_count("records", 0), "a table without slots")
+    framework.require_refusal(lambda: check_count("records", 0), "a table without slots")
     with pytest.raises(framework.Refuted, match="a table of one slot: not refused"):
-        framework.refused(lambda: check_count("records", 1), "a table of one slot")
+        framework.require_refusal(lambda: check_count("records", 1), "a table of one slot")
     with pytest.raises(ZeroDivisionError):
-        framework.refused(lambda: 1 / 0, "a crash")
+        framework.require_refusal(lambda: 1 / 0, "a crash")
 
 
 def test_a_nan_refutes():
