@@ -12,6 +12,7 @@ from scipy import sparse
 
 from noisygd_delete import EditRequest, Records
 from noisygd_delete.errors import InvalidParameter, InvalidRecords, InvalidRequest
+from noisygd_delete.records import SparseRows
 from noisygd_delete.records.records import check_size
 
 WIDTH = 7
@@ -120,6 +121,27 @@ def test_an_erased_row_is_in_no_array() -> None:
     assert marks_in(held) == 0
     assert len(records.sparse._data) == 99 * 8
     assert not np.diff(records.sparse._starts)[MARKED]
+
+
+def kept_aside(rows, slots, new) -> None:
+    rows.before = rows.copy()
+    PUT(rows, slots, new)
+
+
+def left_in_place(rows, slots, new) -> None:
+    for slot in slots:
+        rows._data[rows._starts[slot] : rows._starts[slot + 1]] = 0
+
+
+PUT = SparseRows.write_rows
+
+
+@pytest.mark.parametrize("fault", [kept_aside, left_in_place])
+def test_a_row_that_is_kept_is_found(fault, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SparseRows, "write_rows", fault)
+    records = with_a_marked_row()
+    records.edit(EditRequest.delete([MARKED]))
+    assert marks_in(arrays_of(records)) > 0
 
 
 # -- refused ---------------------------------------------------------------------------------------------------------------
