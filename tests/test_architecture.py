@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.syntax import parsed
+from tests.syntax import parse_source
 
 PACKAGE = Path(__file__).parent.parent / "noisygd_delete"
 SERVER, SOURCES, LAB, COMPLIANCE = (
@@ -78,7 +78,7 @@ def room_of(path: Path) -> str:
 @cache
 def nodes(path: Path) -> tuple[ast.AST, ...]:
     """Every node of a file's syntax tree, the module first; a file is read once for all questions."""
-    return tuple(ast.walk(parsed(path.read_text("utf-8"))))
+    return tuple(ast.walk(parse_source(path.read_text("utf-8"))))
 
 
 def imports(path: Path, package: Path = PACKAGE):

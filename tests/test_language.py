@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.syntax import parsed
+from tests.syntax import parse_source
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -51,14 +51,16 @@ def is_participle(name: str) -> bool:
 
 def functions(source: str) -> list[str]:
     """Return the names of a module's functions, methods left out."""
-    return [node.name for node in parsed(source).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [
+        node.name for node in parse_source(source).body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    ]
 
 
 def prose_of_code(source: str) -> str:
     """Return the docstrings, comments and strings of a module."""
     texts = [
         node.value
-        for node in ast.walk(parsed(source))
+        for node in ast.walk(parse_source(source))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     return "\n".join([*texts, *re.findall(r"(?m)(?:^|\s)# (.*)$", source)])

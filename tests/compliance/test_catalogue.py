@@ -21,7 +21,7 @@ from noisygd_delete.evidence.notices import Reasons
 from noisygd_delete.privacy.budget import format_numbers
 from noisygd_delete.reports.texts import ORIGINAL, Figure, Language, language_codes, load_language, localized_sentence
 
-from ..syntax import parsed
+from ..syntax import parse_source
 
 CODES = language_codes()
 OTHERS = [code for code in CODES if code != ORIGINAL]
@@ -72,7 +72,7 @@ def test_every_word_of_the_register_has_its_sentence() -> None:
 def asked_for() -> Iterator[str]:
     """The keys that papers ask for by their text: in Python and in templates."""
     for file in documents("*.py"):
-        for node in ast.walk(parsed(file.read_text("utf-8"))):
+        for node in ast.walk(parse_source(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
                 function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 if function in ("say", "said") and isinstance(node.args[0].value, str):
@@ -104,10 +104,10 @@ def written_down() -> set[str]:
         *package.glob("privacy/*.py"),
         package / "accountant" / "events.py",
     ]
-    nodes = [node for file in files for node in ast.walk(parsed(file.read_text("utf-8")))]
+    nodes = [node for file in files for node in ast.walk(parse_source(file.read_text("utf-8")))]
     found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     found |= {text for file in documents("templates/*.html") for text in re.findall('"([^"]*)"', file.read_text())}
-    audits = [node for file in package.glob("audit/*.py") for node in ast.walk(parsed(file.read_text("utf-8")))]
+    audits = [node for file in package.glob("audit/*.py") for node in ast.walk(parse_source(file.read_text("utf-8")))]
     found |= {f"audit.{node.value}" for node in audits if isinstance(node, ast.Constant)}
     made = {f"by {channel}" for channel in Channels} | {f"extended because of the {reason}" for reason in Reasons}
     made |= {f"rows {what} {{day}}: {{n}}" for what in ("erased", "rectified", "restricted")}

@@ -80,7 +80,6 @@ class Suite:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.items = {item.nodeid: item for item in session.items}
         import_package()
-        gc.unfreeze()  # `gc.get_objects` leaves out what was frozen after the collection
         functions_of_process()
         gc.freeze()
         self._work(self)
