@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-from ..syntax import parsed
+from ..syntax import parse_source
 
 PACKAGE = Path(__file__).parent.parent.parent / "noisygd_delete"
 SAY_IT = {"privacy", "evidence", "reports"}
@@ -66,6 +66,6 @@ def test_a_figure_is_written_with_what_it_holds_under() -> None:
     found = {
         (path.relative_to(PACKAGE).as_posix(), name)
         for path in FILES
-        for name in unconditional(parsed(path.read_text("utf-8")))
+        for name in unconditional(parse_source(path.read_text("utf-8")))
     }
     assert found == set(NO_CLAIM)

@@ -20,7 +20,7 @@ from noisygd_delete.privacy.budget import Measures
 from noisygd_delete.privacy.worlds import Worlds
 from noisygd_delete.store.entry import Entry, EntryKinds
 
-from ..syntax import parsed
+from ..syntax import parse_source
 
 PACKAGE = Path(__file__).parents[2] / "noisygd_delete"
 FAMILIES = (EventKinds, EntryKinds, Statuses, Measures, Worlds)
@@ -87,7 +87,7 @@ def test_no_comparison_in_the_package_misspells_a_word() -> None:
     """`event.kind == "unlern"` would be false for ever, and nobody would see it."""
     seen = 0
     for path in PACKAGE.rglob("*.py"):
-        for attribute, text in compared(parsed(path.read_text("utf-8"))):
+        for attribute, text in compared(parse_source(path.read_text("utf-8"))):
             if attribute in WORDS:
                 seen += 1
                 assert text in {str(word) for family in WORDS[attribute] for word in family}, f"{path}: {text!r}"
